@@ -485,9 +485,9 @@ pub const REASONS: &[DisconnectionReason] = {
         reason(
             208,
             "ASSOC_COMEBACK_TIME_TOO_LONG",
-            Capacity,
-            "the access point asks to come back later than the device waits",
-            "see why the router is busy",
+            Refused,
+            "the access point refuses for now, and asks to come back later than the device waits",
+            "wait, or restart the router: it may still hold an association of before (protected management frames)",
         ),
         reason(
             209,

@@ -253,7 +253,10 @@ impl<'a> Groups<'a> {
             // Before there is an association none can be dropped for inactivity: the access point did not answer.
             ReasonGroup::Inactive if !self.joined => ReasonGroup::Handshake,
             // A network whose beacons were lost is not found right after, either, nor does it answer.
-            ReasonGroup::Absent | ReasonGroup::Handshake | ReasonGroup::Signal
+            ReasonGroup::Absent
+            | ReasonGroup::Handshake
+            | ReasonGroup::Signal
+            | ReasonGroup::Other
                 if self.follows_a_loss(code) =>
             {
                 ReasonGroup::Beacons

@@ -70,6 +70,8 @@ const CRASHES: [(&[&str], LogEvent); 6] = [
             "rst_reason:brownout",
             "ESP_RST_BROWNOUT",
             "Brown out detector",
+            // CircuitPython.
+            "power dipped",
         ],
         LogEvent::Brownout,
     ),
@@ -94,7 +96,6 @@ const CRASHES: [(&[&str], LogEvent); 6] = [
             "heap_caps_free",
             "free() target pointer is outside heap areas",
             "umm_poison",
-            "last failed alloc call", // The ESP8266's allocator names the caller before it stops.
         ],
         LogEvent::MemoryCorrupted,
     ),
@@ -133,6 +134,19 @@ const CRASHES: [(&[&str], LogEvent); 6] = [
             "Memory access fault",
             "Abort called",
             "assertion \"",
+            "Unhandled C++ exception",
+            // Zephyr, NuttX, RIOT.
+            "ASSERTION FAIL [",
+            "Assertion failed",
+            "riscv_exception: ",
+            "RIOT kernel panic",
+            // MicroPython and CircuitPython.
+            "NLR jump failed",
+            "core code crashed hard",
+            "Hard fault: memory access",
+            // The register of the cause, in the dumps of all of them.
+            "EXCCAUSE",
+            "exccause=",
             "terminate called after",
             "Backtrace: 0x",
             "Backtrace:0x",
@@ -142,7 +156,8 @@ const CRASHES: [(&[&str], LogEvent); 6] = [
             "WARNING Decoded 0x",
             "ESP32 CORE DUMP START",
             "Cache disabled but cached memory",
-            ">>>stack>>>",
+            // The ESP8266's stack; a prompt and quotes in front of it are left out.
+            "stack>>>",
         ],
         LogEvent::Panic,
     ),
@@ -300,6 +315,8 @@ pub(super) fn memory(lower: &SearchText<'_>) -> Option<LogEvent> {
         "wifi:mem fail",
         ":oom(",
         " e:m ",
+        "exception: oom",
+        "last failed alloc call",
     ];
     // "m f null" and "m f probe req l=0" are all that the driver prints behind its tag.
     let of_driver = ["m f ", "mem fail", "fail to alloc", "e:m ", "alloc eb "]

@@ -102,7 +102,8 @@ pub enum ResetReason {
     RtcWatchdog,
     /// The program, a panic among it.
     Software,
-    /// The ESP32's digital core by software: `esp_restart()` resets processors, the handler of brown-outs all.
+    /// Without a word, and most likely by the supply: the ESP32's digital core by software (`esp_restart()` resets
+    /// processors, the handler of brown-outs all), or power that came on while the radio started.
     Silent,
     /// Out of deep sleep.
     DeepSleep,

@@ -102,6 +102,9 @@ const OTHERS: [&str; 14] = [
     "a2dp",
 ];
 
+/// Words in front of the number of a reason, in lower case.
+const NUMBERED: [&str; 3] = ["sta disconnect: ", "wifi disconnected: ", "sta_disconnected: "];
+
 /// Words in front of "reason" that are none of a link, in lower case.
 const STARTS: [&str; 9] =
     ["boot", "reset", "restart", "wake", "wakeup", "wake up", "exit", "reboot", "delba,"];
@@ -109,16 +112,8 @@ const STARTS: [&str; 9] =
 /// Returns the end of a link, or a failed attempt, with its reason.
 pub(super) fn disconnection(record: &SearchRecord<'_>) -> Option<LogEvent> {
     let text = &record.text;
-    // "state: run -> init (0xc800)": the reason is above the lowest byte; older releases leave 0x out, and the ESP8266
-    // has numbers for the states.
-    if let Some(rest) = state(text) {
-        let rest = rest.split_once("-> init (").or_else(|| rest.split_once("-> 0 ("))?.1;
-        let code = rest.split_once(')')?.0;
-        let code = u32::from_str_radix(code.trim_start_matches("0x"), 16).ok()? >> 8;
-        // Old releases of the ESP8266 print an authentication that expired bare.
-        let bare = text.starts_with("state: 2 -> 0 (2)").then_some(2);
-        let code = bare.or_else(|| u8::try_from(code).ok().filter(|it| *it > 0));
-        return code.map(LogEvent::Disconnected);
+    if let Some(states) = state(text) {
+        return left(states).map(LogEvent::Disconnected);
     }
     let lower = &record.lower;
     // "wifi station: 201": a program that prints nothing but the number.
@@ -145,12 +140,8 @@ pub(super) fn disconnection(record: &SearchRecord<'_>) -> Option<LogEvent> {
     if !speaks.iter().any(|it| lower.contains(it)) || is_of_others(record, lower) {
         return None;
     }
-    if let Some(rest) = lower.split_once("sta disconnect: ").map(|it| it.1) {
-        return known(number(rest)?);
-    }
-    // "WiFi disconnected: 2".
-    if let Some(rest) = lower.split_once("wifi disconnected: ").map(|it| it.1) {
-        return known(number(rest)?);
+    if let Some(code) = NUMBERED.iter().find_map(|it| number(lower.split_once(it)?.1)) {
+        return known(code);
     }
     if let Some(at) = lower.find("reason") {
         // Why a device started, woke, left a menu or ended a block ack is no end of a link.
@@ -185,6 +176,28 @@ pub(super) fn state(text: &str) -> Option<&str> {
         let rest = text.split_once("wifi state: ").or_else(|| text.split_once("wifi:state: "))?.1;
         rest.contains("->").then_some(rest)
     })
+}
+
+/// Reads why the driver leaves a state: "run -> init (0xc800)". The reason is above the lowest byte, which has the kind of the
+/// frame; older releases leave 0x out, and the ESP8266 has numbers for the states.
+fn left(states: &str) -> Option<u8> {
+    let (states, code) = states.split_once(" (")?;
+    let (from, to) = states.split_once(" -> ")?;
+    let code = u32::from_str_radix(code.split_once(')')?.0.trim_start_matches("0x"), 16).ok()?;
+    let reason = u8::try_from(code >> 8).ok().filter(|it| *it > 0);
+    match (from, to) {
+        // Old releases print a time-out bare.
+        ("auth" | "2", "init" | "0") if code == 2 => Some(2),
+        ("assoc" | "3", "init" | "0") if code == 2 => Some(4),
+        (_, "init" | "0") => reason,
+        // It begins anew right after a frame of a deauthentication or a disassociation.
+        _ => reason.filter(|_| matches!(code & 0xff, 0xa0 | 0xc0)),
+    }
+}
+
+/// Returns whether a text names the state of a station whose password is wrong, and no reason of the driver.
+pub(super) fn is_state_of_password(text: &str) -> bool {
+    text.to_ascii_lowercase().contains("wrong_password")
 }
 
 /// Reasons of ESP-WIFI-MESH (`mesh_disconnect_reason_t`) that are alike one of Wi-Fi: a scan without a parent, another network's
@@ -308,19 +321,23 @@ fn address(lower: &SearchText<'_>) -> Option<LogEvent> {
         .iter()
         .filter_map(|it| Some(lower.split_once(it)?.1.trim_start_matches([' ', ':', '='])))
         .filter(|it| it.split('.').take(4).filter(|it| number(it).is_some()).count() == 4);
-    let (mut any, mut unset) = (false, false);
+    let (mut any, mut unset, mut ones) = (false, false, false);
     for rest in rests {
         // The address of a SoftAP where nobody has set another.
         if rest.split_whitespace().next() == Some("192.168.4.1") {
             continue;
         }
-        let zeros = rest.starts_with("0.0.0.0") || rest.starts_with("255.255.255.255");
+        ones |= rest.starts_with("255.255.255.255");
+        let zeros = ones || rest.starts_with("0.0.0.0");
         (any, unset) = (any || !zeros, unset || zeros);
     }
-    if told || any {
-        return Some(LogEvent::GotIp);
+    match (told, any, unset) {
+        // Arduino's event of an address that is none.
+        (true, false, true) if ones => Some(LogEvent::NoAddress),
+        (_, false, true) => Some(LogEvent::AddressUnset),
+        (false, false, false) => None,
+        _ => Some(LogEvent::GotIp),
     }
-    unset.then_some(LogEvent::AddressUnset)
 }
 
 /// Reads how strong the access point is heard. A scan's strengths are of others, too.
@@ -406,6 +423,10 @@ mod tests {
         use LogEvent::Disconnected;
         for (line, code) in [
             ("Reason: '(201) No AP found' Connected for 2860 ms", 201),
+            ("I (5) wifi: state: auth -> init (2)", 2),
+            ("state: 3 -> 0 (2)", 4),
+            ("state: 5 -> 2 (7c0)", 7),
+            ("I (5) net: SYSTEM_EVENT_STA_DISCONNECTED: 200", 200),
             ("no barn found, reconnect after 1s", 201),
             ("STA disconnect: 200", 200),
             ("00:00:10 WIF: Connect failed with AP incorrect password", 202),
@@ -422,6 +443,9 @@ mod tests {
             "[MQTT WARN] Connection refuse, reason code: 5",
             "I (5) ws: websocket disconnected, reason 7",
             "I (5) app: reset reason: 3",
+            "state: 3 -> 5 (10)",
+            "I (5) wifi:state: run -> init (0x0)",
+            "I (5) net: SYSTEM_EVENT_STA_DISCONNECTED: reconnecting",
         ] {
             assert!(!told(line).iter().any(|it| matches!(it, Disconnected(_))), "{line}");
         }

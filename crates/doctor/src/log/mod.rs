@@ -18,6 +18,7 @@
 //! | `search` | texts in which many words are looked for |
 //! | `setting` | settings that start-up prints |
 //! | `signs` | words of failures |
+//! | `silence` | what has to come behind a line, and does not |
 //! | `subjects` | words of what fails |
 //! | `topic` | what a record speaks of: the network, a broker, a server, or none of them |
 //! | `trigger` | words without which a record tells nothing |
@@ -41,6 +42,7 @@ mod record;
 mod search;
 mod setting;
 mod signs;
+mod silence;
 mod subjects;
 mod topic;
 mod trigger;

@@ -2,6 +2,7 @@
 
 use super::event::LogEvent;
 use super::reader::LogPlace;
+use super::words::WordCause;
 
 /// Lines within which a crash is told to its end: two register dumps and a backtrace.
 const NEAR: u64 = 80;
@@ -26,6 +27,11 @@ const fn is_part(event: LogEvent) -> bool {
             | LogEvent::WifiCall
             | LogEvent::EspNow(_)
     )
+}
+
+/// Returns whether a tag is of the bootloader: what it cannot read, no program checks.
+fn is_bootloader(tag: &str) -> bool {
+    tag.starts_with("boot") || tag == "esp_image"
 }
 
 /// A crash whose lines are still coming.
@@ -61,15 +67,17 @@ fn telling(event: LogEvent) -> Option<u8> {
 impl OpenCrash {
     /// Takes an event in. Events of a crash are kept until all of it is told; returns the crash that is complete with
     /// this one, and whether the event is of a crash.
+    /// `tag` is the part that wrote the line.
     pub(super) fn take(
         &mut self,
         event: LogEvent,
         place: &LogPlace,
+        tag: &str,
     ) -> (Option<(LogEvent, LogPlace)>, bool) {
-        if event == LogEvent::NoMemory {
+        if matches!(event, LogEvent::NoMemory | LogEvent::Words(WordCause::Heap)) {
             self.no_memory = Some(place.line);
         }
-        if is_part(event) {
+        if is_part(event) && !(event == LogEvent::FlashUnreadable && is_bootloader(tag)) {
             self.part = Some((place.line, event));
         }
         let Some(rank) = telling(event) else { return (None, false) };

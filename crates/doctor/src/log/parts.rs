@@ -16,6 +16,9 @@ static SUBJECTS: PhraseList = PhraseList::new(&[
     "spi ram",
     "external ram",
     "esp_image",
+    "boot_comm",
+    "secure_boot",
+    "image valid",
     "ota",
     "fota",
     "update",
@@ -111,18 +114,25 @@ const FAILED: &[&str] = &[
     "firmware upgrade failed",
     "firmware update failed",
     "http_update_failed",
+    // The ESP8266's example has it so.
+    "http_update_faild",
     "update failed",
     "upgrade failed",
+    // Tasmota's state in JSON.
+    "upgrade\":\"failed",
     "receive failed",
     "begin failed",
     "upload failed. error",
 ];
 
+/// Tags of what checks an image, for the bootloader and for updates.
+const CHECKS: [&str; 3] = ["esp_image", "boot_comm", "secure_boot"];
+
 /// From here on a program runs, and no bootloader, in milliseconds.
 const RUNS_MS: u64 = 5000;
 
 /// Tags of ESP-IDF's parts whose errors tell what fails, in lower case, each with what an error of it tells.
-const TAGS: [(&str, LogEvent); 22] = [
+const TAGS: [(&str, LogEvent); 24] = [
     ("secure_boot", LogEvent::FlashUnreadable),
     ("esp_netif", LogEvent::Words(WordCause::WifiCall)),
     // ESP-Hosted, whose radio is on another chip.
@@ -142,6 +152,8 @@ const TAGS: [(&str, LogEvent); 22] = [
     ("esp_ota_ops", LogEvent::UpdateFailed),
     ("esp_https_ota", LogEvent::UpdateFailed),
     ("ota", LogEvent::UpdateFailed),
+    ("esphome.ota", LogEvent::UpdateFailed),
+    ("http_request.ota", LogEvent::UpdateFailed),
     ("espnow", LogEvent::EspNow(EspNowError::Internal)),
     ("esp_image", LogEvent::FlashUnreadable),
     ("flash_parts", LogEvent::FlashUnreadable),
@@ -166,7 +178,8 @@ pub(super) fn parts(record: &SearchRecord<'_>) -> Option<LogEvent> {
     }
     // An image that a running program checks is that of an update.
     let late = record.uptime_ms.is_some_and(|it| it >= RUNS_MS);
-    if tag == "esp_image" && late && record.level == Some(RecordLevel::Error) {
+    let checks = CHECKS.iter().any(|it| tag.starts_with(it));
+    if checks && late && record.level == Some(RecordLevel::Error) {
         return Some(LogEvent::UpdateRefused);
     }
     if storage(lower, &tag) {
@@ -239,6 +252,7 @@ fn external_memory(lower: &SearchText<'_>, tag: &str) -> bool {
             "psram not found",
             "psram is not found",
             "not detected",
+            "not initialized",
         ]
         .iter()
         .any(|it| lower.contains(it))
@@ -250,7 +264,8 @@ fn update(lower: &SearchText<'_>, tag: &str) -> Option<LogEvent> {
         tag.match_indices(it)
             .any(|(at, _)| tag[..at].chars().next_back().is_none_or(|it| !it.is_ascii_alphabetic()))
     });
-    let names = of_tag || has(&["ota", "update", "upgrade", "firmware", "esp_err_image", "error["]);
+    let names = of_tag
+        || has(&["ota", "update", "upgrade", "firmware", "esp_err_image", "image valid", "error["]);
     if !names {
         return None;
     }
@@ -260,11 +275,22 @@ fn update(lower: &SearchText<'_>, tag: &str) -> Option<LogEvent> {
     if number || has(REFUSED) {
         return Some(LogEvent::UpdateRefused);
     }
-    // ArduinoOTA's example numbers its errors.
-    let numbered =
-        ["auth failed", "begin failed", "connect failed", "receive failed", "end failed"];
+    // ArduinoOTA's example numbers its errors; some sketches print the word in a line of its own.
+    let numbered = [
+        "auth failed",
+        "begin failed",
+        "connect failed",
+        "receive failed",
+        "end failed",
+        // The updater below it numbers them, too.
+        "stream read timeout",
+        "flash write failed",
+        "flash read failed",
+        "flash erase failed",
+    ];
     let of_example = lower.rsplit_once("error[").map(|it| it.1);
-    if of_example.is_some_and(|it| numbered.iter().any(|words| it.ends_with(words))) {
+    let bare = matches!(of_example.map(str::trim_end), Some("0]:" | "1]:" | "2]:" | "3]:" | "4]:"));
+    if bare || of_example.is_some_and(|it| numbered.iter().any(|words| it.ends_with(words))) {
         return Some(LogEvent::UpdateFailed);
     }
     // "OTA failed: 0" and "if the update failed" tell of none.

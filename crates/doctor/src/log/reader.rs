@@ -4,6 +4,7 @@ use super::event::{LogEvent, ResetReason, all_events};
 use super::link;
 use super::open_crash::OpenCrash;
 use super::record::{LogRecord, plain, records};
+use super::silence::Silence;
 use super::topic::{self, Subject};
 use super::trigger::may_tell;
 use super::words::WordCause;
@@ -142,7 +143,10 @@ pub struct LogReader {
     held: Option<WrappedLine>,
     /// The last disconnection: its reason, and the time of the device.
     ended: Option<(u8, u64)>,
+    /// The last reason that was told.
+    reason: Option<u8>,
     crash: OpenCrash,
+    silence: Silence,
     /// Subject of the last line that named one, and its number.
     subject: Option<(Subject, u64)>,
     /// Whether there is a link, where the log has told.
@@ -257,6 +261,7 @@ impl LogReader {
                     self.subject = None;
                 }
             }
+            self.silence.see(record);
             self.summary.last_ms = record.uptime_ms.or(self.summary.last_ms);
             self.still_without_address(record);
         }
@@ -266,7 +271,7 @@ impl LogReader {
     fn take(&mut self, event: LogEvent, record: &LogRecord<'_>, line: u64) {
         let (source, text) = (EvidenceSource::Log, shown(record.text));
         let place = LogPlace { source, line, uptime_ms: record.uptime_ms, text };
-        let (complete, is_crash) = self.crash.take(event, &place);
+        let (complete, is_crash) = self.crash.take(event, &place, record.tag);
         if let Some((event, place)) = complete {
             self.keep(event, place);
         }
@@ -276,6 +281,11 @@ impl LogReader {
         let event = match event {
             LogEvent::Disconnected(code) => {
                 (self.linked, self.joined) = (Some(false), None);
+                // A program that is told of an authentication that expired may name its state so.
+                if self.reason == Some(AUTH_EXPIRED) && link::is_state_of_password(record.text) {
+                    return;
+                }
+                self.reason = Some(code);
                 // Old drivers call it an authentication that expired where the keys could not be agreed on.
                 let keys = core::mem::take(&mut self.keys) && code == AUTH_EXPIRED;
                 let event = if keys { LogEvent::Disconnected(HANDSHAKE_TIMEOUT) } else { event };
@@ -291,6 +301,7 @@ impl LogReader {
             LogEvent::Associated => {
                 self.linked = Some(true);
                 self.joined = Some(place.clone());
+                self.silence.joined();
                 event
             }
             // "Connected" right after the association is of that, and not of an address.
@@ -308,7 +319,9 @@ impl LogReader {
             LogEvent::Reset(reason) => {
                 // The watchdog of the bootloader resets early chips at power-on, but not after a program ran.
                 let ran = core::mem::take(&mut self.since_start) > 0;
+                let broke_off = self.silence.restart();
                 let event = match reason {
+                    ResetReason::PowerOn if broke_off => LogEvent::Reset(ResetReason::Silent),
                     ResetReason::RtcWatchdog if ran => LogEvent::Reset(ResetReason::Watchdog),
                     _ => event,
                 };
@@ -316,6 +329,12 @@ impl LogReader {
                     self.keep(crash, at);
                 }
                 (self.linked, self.joined) = (None, None);
+                event
+            }
+            LogEvent::PowerSave(_) if self.silence.asks_in_vain(record) => {
+                if let Some(joined) = self.joined.take() {
+                    self.keep(LogEvent::NoAddress, joined);
+                }
                 event
             }
             LogEvent::SocketError(_)

@@ -61,6 +61,8 @@ pub enum WordCause {
     Stack,
     /// The supply is too low.
     Power,
+    /// The storage of keys and values refuses a call.
+    Storage,
 }
 
 /// Returns what a record tells by its words. `before` is what the lines before it speak of.
@@ -74,7 +76,10 @@ pub(super) fn told(record: &LogRecord<'_>, before: Option<Subject>) -> Option<Lo
     // A library's name is no word of Wi-Fi.
     let lower = lower.strip_prefix("[wifiesp] ").unwrap_or(&lower);
     let has_sign = signs::SIGNS.iter().any(|it| it.is_in(lower)) || dots(lower) >= DOTS;
-    if subjects::OTHER_TAGS.is_in(&tag) || !(has_sign || signs::PHRASES.is_in(lower)) {
+    if is_decoded(lower)
+        || subjects::OTHER_TAGS.is_in(&tag)
+        || !(has_sign || signs::PHRASES.is_in(lower))
+    {
         return None;
     }
     let mut context = family(&tag).or(before.map(|it| it.family));
@@ -104,6 +109,14 @@ pub(super) fn told(record: &LogRecord<'_>, before: Option<Subject>) -> Option<Lo
         }
         cause => Some(LogEvent::Words(cause)),
     }
+}
+
+/// Returns whether a text is an address of a backtrace with its function: "0x40081234: heap_caps_malloc at heap_caps.c:98".
+fn is_decoded(lower: &str) -> bool {
+    let address = lower.strip_prefix("0x").and_then(|it| it.split_once(": "));
+    address.is_some_and(|(it, function)| {
+        it.bytes().all(|it| it.is_ascii_hexdigit()) && function.contains(" at ")
+    })
 }
 
 /// Reads the number of a reason that stands in brackets: "Disconnected (201, no AP)".
@@ -211,6 +224,9 @@ impl Clause<'_> {
         {
             return None;
         }
+        if signs.fails && !signs.absent && stores(text) {
+            return Some(WordCause::Storage);
+        }
         let cause = device(text).filter(|_| signs.happened());
         if cause.is_some() || subjects::OTHERS.is_in(text) {
             return cause;
@@ -260,6 +276,17 @@ fn updates(text: &str) -> bool {
     ((firmware && changes) || has(&["flash updater", "firmware updater", "ota updater"]))
         && !subjects::CONNECTS.is_in(text)
         && !has(&["check", "server", "version", "http", "fetch", "get "])
+}
+
+/// Returns whether a text names a call that opens or changes the storage of keys and values. One that reads finds nothing at
+/// a program's first start.
+fn stores(text: &str) -> bool {
+    let calls = ["open", "init", "write", "save", "commit", "erase"];
+    list::find(text, &["nvs"]).is_some_and(|at| {
+        let behind = |it: char| !(it.is_ascii_alphanumeric() || it == '_');
+        let name = text[at..].split(behind).next().unwrap_or("");
+        list::has(text, &calls) || name.contains("set") || calls.iter().any(|it| name.contains(it))
+    })
 }
 
 /// Returns a cause in the device itself.
@@ -436,6 +463,7 @@ mod tests {
             ("Unable to create the task of the radio", Heap),
             ("restarted by the watchdog", Watchdog),
             ("undervoltage", Power),
+            ("nvs_set_str failed!", WordCause::Storage),
             ("the WiFi has a weak signal", Signal),
             ("esp-now error: unknown peer", PeerNotFound),
             ("could not start esp-now", EspNowInit),
@@ -474,6 +502,10 @@ mod tests {
             "D (5) wifi: connect failed",
             "no saved wifi credentials",
             "Could not publish state of sensor 'attic' with value 20.5",
+            "failed to read nvs settings",
+            "nvs_open failed: NOT_FOUND",
+            "heap fragmentation: 23 %",
+            "0x4080091c: heap_caps_alloc_failed at /idf/components/heap/heap_caps.c:98",
         ] {
             assert!(all(line).is_empty(), "{line}: {:?}", all(line));
         }

@@ -13,6 +13,9 @@ use alloc::vec::Vec;
 /// From here on an address is late, in milliseconds: DHCP takes some 2 s.
 const LATE_MS: u64 = 3000;
 
+/// Within this time of lost beacons the link ends or is well again, in milliseconds: five probes take 0.5 to 2.5 s.
+const ASKS_MS: u64 = 5000;
+
 /// Title, remedy and confirmation of a log that ends before an address came.
 const UNADDRESSED: (&str, &str, &str) = (
     "the log ends after the device joined, and before it had an IP address",
@@ -30,9 +33,10 @@ const ZEROS: (&str, &str, &str) = (
 );
 
 pub(super) fn findings(log: &LogSummary, out: &mut Vec<CauseFinding>) {
-    // A weak signal makes one lost beacon the sign of a loss.
+    // A weak signal makes one lost beacon the sign of a loss, and so does a log of nothing else that ends before the driver
+    // gives up.
     let timeout = |it: &LogEvent| *it == LogEvent::BeaconTimeout;
-    if weakest(log).is_some_and(|it| it <= WEAK_DBM) {
+    if weakest(log).is_some_and(|it| it <= WEAK_DBM) || ends_unheard(log) {
         let words = words_of(ReasonGroup::Beacons, 200);
         let words = (&*words.0, &*words.1, &*words.2);
         let cause = TroubleCause::Disconnections(ReasonGroup::Beacons);
@@ -51,6 +55,15 @@ pub(super) fn findings(log: &LogSummary, out: &mut Vec<CauseFinding>) {
     let unset = |it: &LogEvent| *it == LogEvent::AddressUnset;
     let unset = finding(log, TroubleCause::NoAddress, Certainty::Low, ZEROS, unset);
     out.extend(unset.or_else(|| unaddressed(log)));
+}
+
+/// Returns whether a log ends while the driver asks the access point whose beacons it misses.
+fn ends_unheard(log: &LogSummary) -> bool {
+    let lost = log.places(|it| *it == LogEvent::BeaconTimeout);
+    let since = lost.last().and_then(|it| log.last_ms?.checked_sub(it.uptime_ms?));
+    !network::linked(log)
+        && log.last == Some(LogEvent::BeaconTimeout)
+        && since.is_some_and(|it| it < ASKS_MS)
 }
 
 /// Finds an association that has waited for an address at the log's end.

@@ -164,7 +164,8 @@ fn watchdog(log: &LogSummary, out: &mut Vec<CauseFinding>) {
     );
     // Early chips are reset once more at each power-on by the watchdog of the bootloader.
     let count = |of: ResetReason| log.count(|it| *it == LogEvent::Reset(of));
-    let started = count(ResetReason::RtcWatchdog).saturating_sub(count(ResetReason::PowerOn));
+    let powered = count(ResetReason::PowerOn) + count(ResetReason::Silent);
+    let started = count(ResetReason::RtcWatchdog).saturating_sub(powered);
     let repeated = count(ResetReason::Watchdog) + started >= RESETS;
     if repeated || log.count(of_program) > 0 {
         let sure = if repeated { Certainty::Medium } else { Certainty::Low };

@@ -18,11 +18,12 @@ const STATES: u64 = 3;
 const TRIES: u64 = 5;
 
 /// Causes by what their finding is, the more telling first.
-const CAUSES: [(WordCause, TroubleCause); 17] = [
+const CAUSES: [(WordCause, TroubleCause); 18] = [
     (WordCause::Power, TroubleCause::Brownout),
     (WordCause::Stack, TroubleCause::StackOverflow),
     (WordCause::Watchdog, TroubleCause::Watchdog),
     (WordCause::Heap, TroubleCause::Heap),
+    (WordCause::Storage, TroubleCause::Storage),
     (WordCause::Update, TroubleCause::Update),
     (WordCause::EspNowInit, TroubleCause::EspNow(EspNowError::NotInitialized)),
     (WordCause::PeerNotFound, TroubleCause::EspNow(EspNowError::PeerNotFound)),
@@ -143,6 +144,8 @@ fn found(log: &LogSummary, cause: WordCause, finds: TroubleCause) -> Option<Caus
             let open = since(|it| *it == LogEvent::ConnectionMade);
             count(cause) > 0 && (open || count(cause) >= RECURRING)
         }
+        // A namespace that nobody has written to cannot be opened at a program's first start.
+        WordCause::Storage => count(cause) > 1 || (count(cause) > 0 && !network::linked(log)),
         cause => count(cause) > 0,
     };
     if !tells {
@@ -185,6 +188,12 @@ fn told(cause: WordCause) -> (String, String, String) {
             "memory cannot be had",
             "free what is kept, use fewer or smaller buffers of Wi-Fi and TLS, or PSRAM",
             "esp_get_minimum_free_heap_size() falls with time or with load",
+        ),
+        WordCause::Storage => plain(
+            "the storage of keys and values (NVS) refuses a call",
+            "call nvs_flash_init() before it, and log what it and the call return; see that the partition table has a \
+             partition nvs",
+            "after erase-flash the same call succeeds",
         ),
         WordCause::EspNowInit => plain(
             "ESP-NOW cannot be started",

@@ -1,0 +1,85 @@
+//! Silence that tells: no address behind DHCP's start, and nothing behind the start of the radio.
+
+use super::record::LogRecord;
+
+/// First words of the driver of the ESP8266 when DHCP starts.
+const ASKS: &str = "dhcp client start";
+
+/// First words of the same driver when it begins to sleep, 10 s behind the association.
+const SLEEPS: &str = "pm open,";
+
+/// Lines behind which others have to come.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Silence {
+    /// Whether the driver of Wi-Fi has begun to start.
+    driver: bool,
+    /// Whether the radio's start is the last that a record told. Its calibration takes the most current, and the next line
+    /// comes within some 100 ms.
+    radio: bool,
+    /// Whether DHCP has started.
+    asks: bool,
+}
+
+impl Silence {
+    /// Takes the next record in.
+    pub(super) fn see(&mut self, record: &LogRecord<'_>) {
+        self.asks |= record.text.starts_with(ASKS);
+        if record.level.is_some() {
+            self.radio = self.driver && record.text.starts_with("phy_version");
+            self.driver |= record.tag == "wifi";
+        }
+    }
+
+    /// Begins anew with an association.
+    pub(super) const fn joined(&mut self) {
+        self.asks = false;
+    }
+
+    /// Returns whether a record comes when an address must have come, where DHCP was started.
+    pub(super) fn asks_in_vain(&self, record: &LogRecord<'_>) -> bool {
+        self.asks && record.text.starts_with(SLEEPS)
+    }
+
+    /// Begins anew with a start of the device, and returns whether the log broke off while the radio started.
+    pub(super) fn restart(&mut self) -> bool {
+        core::mem::take(self).radio
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{LogEvent, LogReader, LogSummary, ResetReason};
+
+    fn read(log: &str) -> LogSummary {
+        let mut reader = LogReader::new();
+        reader.push(log.as_bytes());
+        reader.finish()
+    }
+
+    #[test]
+    fn a_start_of_the_radio_that_breaks_off_is_no_press_of_a_button() {
+        let silent = |log: &str| read(log).count(|it| *it == LogEvent::Reset(ResetReason::Silent));
+        let driver = "I (610) wifi:wifi driver task: 3ffc0000\n";
+        let radio = "I (640) phy_init: phy_version 4830,54550f7\n";
+        let reset = "rst:0x1 (POWERON_RESET),boot:0x13 (SPI_FAST_FLASH_BOOT)\n";
+        assert_eq!(silent(&[driver, radio, reset].concat()), 1);
+        let mode = "I (740) wifi:mode : sta (00:00:5e:00:53:07)\n";
+        assert_eq!(silent(&[driver, radio, mode, reset].concat()), 0);
+        // Bluetooth starts the same radio, and may be quiet behind it.
+        assert_eq!(silent(&[radio, reset].concat()), 0);
+        let pin = "rst:0xc (SW_CPU_RESET),boot:0x13 (SPI_FAST_FLASH_BOOT)\n";
+        assert_eq!(silent(&[driver, radio, pin].concat()), 0);
+    }
+
+    #[test]
+    fn an_esp8266_that_sleeps_without_an_address_gets_none() {
+        let none = |log: &str| read(log).count(|it| *it == LogEvent::NoAddress);
+        let joined = "connected with attic, channel 3\n";
+        let sleeps = "pm open,type:2 0\n";
+        assert_eq!(none(&[joined, "dhcp client start...\n", sleeps].concat()), 1);
+        let address = "ip:192.0.2.7,mask:255.255.255.0,gw:192.0.2.1\n";
+        assert_eq!(none(&[joined, "dhcp client start...\n", address, sleeps].concat()), 0);
+        // A fixed address is not asked for.
+        assert_eq!(none(&[joined, sleeps].concat()), 0);
+    }
+}
