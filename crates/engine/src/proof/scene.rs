@@ -203,13 +203,11 @@ impl SceneQuestion {
             measure: measure.into(),
         };
         let echo = || side(&echoes(200, 230));
+        // So many that the first seconds, in which rates adapt, weigh little, and that rare collisions show.
+        let many = || side(&echoes(2000, 23));
         match self {
-            Self::Signal(dbm) => {
-                // So many that the first seconds, in which rates adapt, weigh little.
-                let weak = || side(&echoes(2000, 23));
-                [dbm, NEAR_DBM]
-                    .map(|dbm| Side { link: Some(("access point", "device", dbm)), ..weak() })
-            }
+            Self::Signal(dbm) => [dbm, NEAR_DBM]
+                .map(|dbm| Side { link: Some(("access point", "device", dbm)), ..many() }),
             Self::Sleep { max, dtim } => {
                 let sleep = if max {
                     "sleep = \"max\"\nlisten_interval = 3\n"
@@ -231,7 +229,7 @@ impl SceneQuestion {
             Self::Hidden(load) => [UNHEARD_DBM, NEAR_DBM].map(|dbm| Side {
                 others: Some(SceneLoad { stations: 1, ..load }),
                 link: Some(("others0", "device", dbm)),
-                ..echo()
+                ..many()
             }),
             Self::OldPhy => ["phy_rate = \"54M\"\n", ""]
                 .map(|rate| side(&format!("{DATAGRAMS}{rate}[[measure]]\n{STREAM}{rate}"))),
