@@ -14,7 +14,7 @@
 //! | [`ppi`] | PPI headers of captured frames |
 //! | [`view`] | an MPDU of any type, as a capture shows it |
 //!
-//! A first program is `examples/frame.rs`: a captured frame is read.
+//! A first program is `examples/action_frame.rs`: a captured frame is read.
 #![no_std]
 #![forbid(unsafe_code)]
 

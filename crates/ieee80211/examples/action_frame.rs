@@ -1,4 +1,4 @@
-//! Reads a captured action frame: `cargo run -p espbench-ieee80211 --example frame`.
+//! Reads a captured action frame: `cargo run -p espbench-ieee80211 --example action_frame`.
 
 use espbench_ieee80211::mpdu::{MacHeader, check_fcs};
 
