@@ -245,6 +245,9 @@ impl LogReader {
             self.keep(event, place);
         }
         for record in &found {
+            if let Some(event) = self.silence.address(record) {
+                self.take(event, record, from.number);
+            }
             if may_tell(record) {
                 let near = self.subject.filter(|it| from.number - it.1 <= NEAR);
                 let mut made = false;
@@ -315,6 +318,14 @@ impl LogReader {
             LogEvent::GotIp => {
                 (self.linked, self.joined) = (Some(true), None);
                 event
+            }
+            // What is no address is none of a link: what fails behind it follows.
+            LogEvent::NoAddress | LogEvent::AddressUnset
+                if event == LogEvent::NoAddress
+                    || self.linked == Some(true) && link::names_ones(record.text) =>
+            {
+                (self.linked, self.joined) = (Some(false), None);
+                LogEvent::NoAddress
             }
             LogEvent::Reset(reason) => {
                 // The watchdog of the bootloader resets early chips at power-on, but not after a program ran.
