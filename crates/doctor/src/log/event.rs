@@ -5,7 +5,7 @@ use super::search::SearchRecord;
 use super::setting::BootSetting;
 use super::topic::Subject;
 use super::words::WordCause;
-use super::{air, boot, codes, crash, link, network, parts, setting, trigger, words};
+use super::{air, boot, codes, crash, files, link, network, parts, setting, trigger, words};
 use alloc::vec::Vec;
 use espbench_model::sdkconfig::{Chip, IdfRelease};
 
@@ -221,6 +221,12 @@ pub enum LogEvent {
     WifiCall,
     /// The storage of keys and values refused a call, or could not be started.
     StorageFailed,
+    /// The file system of the flash could not be mounted, as a program says.
+    FileSystemFailed,
+    /// It could not be mounted, as the component says: its caller may format it, and mount it then.
+    MountFailed,
+    /// It is mounted, or formatted.
+    FileSystemMounted,
     /// External memory did not answer.
     ExternalMemory,
     /// An update over the air was refused, by its image or its partition.
@@ -267,6 +273,7 @@ fn known_events(record: &LogRecord<'_>) -> Vec<LogEvent> {
     found.extend(link::link(record));
     found.extend(crash::memory(lower));
     found.extend(parts::parts(record));
+    found.extend(files::files(record));
     found.extend(network::network(record));
     if found.contains(&LogEvent::UpdateRefused) {
         found.retain(|it| *it != LogEvent::FlashUnreadable);

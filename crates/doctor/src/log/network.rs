@@ -58,6 +58,15 @@ fn name_failed(lower: &SearchText<'_>) -> bool {
         "unknown host",
         "mqtt dns fail",
     ];
+    // "ERROR hostByName": the call's name beside a sign.
+    let calls = ["hostbyname", "getaddrinfo"];
+    if calls.iter().any(|it| lower.contains(it))
+        && ["error hostbyname", "error getaddrinfo", "fail", "error in "]
+            .iter()
+            .any(|it| lower.contains(it))
+    {
+        return true;
+    }
     // MicroPython's number is the whole text.
     words.iter().any(|it| {
         lower.find(it).is_some_and(|at| {
@@ -207,6 +216,8 @@ const ENDED: &[&str] = &[
     "no ping_resp",
     "ping_resp timeout",
     "transport_read(): eof",
+    // ESP-IDF's examples, where a server says nothing more: errno 11 is a time-out there.
+    "read return=-1",
     "mqtt_message_receive() returned -",
     "tcp:reconect",
     "tcp: reconnect",

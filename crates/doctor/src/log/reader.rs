@@ -356,6 +356,12 @@ impl LogReader {
             {
                 LogEvent::FailedUnlinked
             }
+            // A handshake that the end of the link breaks off asks for no memory of its own.
+            LogEvent::NoMemory
+                if self.linked == Some(false) && record.text.contains("ssl_handshake") =>
+            {
+                LogEvent::FailedUnlinked
+            }
             event => event,
         };
         self.keep(event, place);
