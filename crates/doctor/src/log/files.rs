@@ -36,7 +36,7 @@ pub(super) fn files(record: &SearchRecord<'_>) -> Option<LogEvent> {
     }
     let tag = record.tag.to_ascii_lowercase();
     let subject = SUBJECTS.is_in(lower) || SUBJECTS.is_in(&tag) || list::has_whole(lower, &["fs"]);
-    let card = list::has_whole(lower, &CARDS) || list::has(&tag, &CARDS) || lower.contains("/sd");
+    let card = list::has_whole(lower, &CARDS) || list::has(&tag, &CARDS);
     if !subject || card {
         return None;
     }
@@ -95,6 +95,8 @@ mod tests {
             ("[   900][E][vfs_api.cpp:24] open(): File system is not mounted", FileSystemFailed),
             ("E (5) depot: Failed to mount or format filesystem", FileSystemFailed),
             ("could not mount the FS", FileSystemFailed),
+            ("FAT filesystem appears to be corrupted. If you had data there", FileSystemFailed),
+            ("<err> fs: fs mount error (-5)", FileSystemFailed),
             ("LittleFS mounted", FileSystemMounted),
             ("filesystem formatted", FileSystemMounted),
         ] {

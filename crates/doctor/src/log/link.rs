@@ -200,10 +200,11 @@ fn left(states: &str) -> Option<u8> {
 /// `3 -> 0 (1200)`, which the event then calls reason 203. The driver's own reasons (to 9, from 200 on) stand in the same
 /// place. Status 17 says that there are too many stations (IEEE 802.11-2020, table 9-50).
 fn refused(code: u32) -> Option<u8> {
-    let status = if code > 0xff && code & 0xff == 0 { code >> 8 } else { code };
-    match status {
+    let above = code > 0xff && code & 0xff == 0;
+    match if above { code >> 8 } else { code } {
         17 => Some(5),
-        1 | 10..=14 | 18..=127 => Some(203),
+        1 | 10..=13 if above => Some(203),
+        18..=127 => Some(203),
         _ => None,
     }
 }
@@ -419,12 +420,13 @@ pub(super) fn names_ones(text: &str) -> bool {
 
 /// Returns whether a text ends where an address has to follow: Arduino's examples print it in the next line.
 pub(super) fn asks_address(text: &str) -> bool {
-    let lower = text.trim_end_matches([' ', '\t', ':', '=']).to_ascii_lowercase();
+    let Some(label) = text.trim_end().strip_suffix(':') else { return false };
+    let lower = label.trim_end().to_ascii_lowercase();
+    let words = || lower.split_whitespace();
     let others = ["ap", "softap", "server", "broker", "gateway", "host", "dns", "remote", "target"];
-    (lower.ends_with("ip address") || lower.ends_with("local ip") || lower.ends_with(" ip"))
-        && text.trim_end().ends_with(':')
-        && lower.split_whitespace().count() <= 4
-        && !lower.split_whitespace().any(|it| others.contains(&it))
+    ["ip address", "local ip", " ip"].iter().any(|it| lower.ends_with(it))
+        && words().count() <= 4
+        && !words().any(|it| others.contains(&it))
 }
 
 /// Reads an address that is all of a line.

@@ -59,12 +59,8 @@ fn name_failed(lower: &SearchText<'_>) -> bool {
         "mqtt dns fail",
     ];
     // "ERROR hostByName": the call's name beside a sign.
-    let calls = ["hostbyname", "getaddrinfo"];
-    if calls.iter().any(|it| lower.contains(it))
-        && ["error hostbyname", "error getaddrinfo", "fail", "error in "]
-            .iter()
-            .any(|it| lower.contains(it))
-    {
+    let call = ["hostbyname", "getaddrinfo"].iter().any(|it| lower.contains(it));
+    if call && ["fail", "error"].iter().any(|it| lower.contains(it)) {
         return true;
     }
     // MicroPython's number is the whole text.
@@ -322,6 +318,7 @@ mod tests {
             ),
             ("[E][WiFiGeneric.cpp:652] hostByName(): DNS Failed for a.example", NameFailed),
             ("OSError: -202", NameFailed),
+            ("start:: ERROR hostByName hub", NameFailed),
             (
                 "E (5) esp-tls: mbedtls_ssl_handshake returned -0x2700",
                 TlsFailed(TlsFailure::Certificate),
