@@ -18,7 +18,6 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use espbench_capture::air::StationRecord;
-use espbench_capture::air::class::FrameClass;
 use espbench_capture::air::link::{LinkKey, LinkRecord, SeenFrames};
 use espbench_capture::air::network::LeaveKind;
 use espbench_capture::analysis::CaptureSummary;

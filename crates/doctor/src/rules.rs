@@ -513,7 +513,7 @@ fn notes(log: &LogSummary, findings: &[CauseFinding]) -> Vec<String> {
     let unlinked = log.count(|it| *it == LogEvent::FailedUnlinked);
     if unlinked > 0 {
         notes.push(format!(
-            "{} while the link was down, and {} from it.",
+            "{} while there was no link or no address, and {} from that.",
             if unlinked == 1 {
                 "One failure of a connection, a name or TLS came".into()
             } else {

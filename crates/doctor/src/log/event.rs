@@ -223,9 +223,9 @@ pub enum LogEvent {
     StorageFailed,
     /// The file system of the flash could not be mounted, as a program says.
     FileSystemFailed,
-    /// It could not be mounted, as the component says: its caller may format it, and mount it then.
+    /// The component could not mount it: its caller may format it, and mount it then.
     MountFailed,
-    /// It is mounted, or formatted.
+    /// The file system of the flash is mounted, or formatted.
     FileSystemMounted,
     /// External memory did not answer.
     ExternalMemory,
@@ -233,7 +233,7 @@ pub enum LogEvent {
     UpdateRefused,
     /// An update over the air failed, without a reason.
     UpdateFailed,
-    /// A connection, a name or TLS failed while there was no link.
+    /// A connection, a name or TLS failed while there was no link, or no address.
     FailedUnlinked,
     /// A cause was named in a program's own words.
     Words(WordCause),

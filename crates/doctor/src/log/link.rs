@@ -379,7 +379,7 @@ const OTHER_ADDRESSES: [&str; 8] =
 /// Bytes of the words that may stand between "IP address" and a colon.
 const NAME: usize = 24;
 
-/// What a program prints as its own address.
+/// An address that a program prints as its own.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum OwnAddress {
     /// One that may be its own.
