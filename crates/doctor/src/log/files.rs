@@ -28,16 +28,13 @@ const COMPONENTS: [&str; 3] = ["spiffs", "esp_littlefs", "vfs_fat_spiflash"];
 /// Returns what a record tells of the file system of the flash.
 pub(super) fn files(record: &SearchRecord<'_>) -> Option<LogEvent> {
     let lower = &record.lower;
-    let mounts = ["mount", "montag", "montar", "format", "initialize", "corrupt", "not be found"]
-        .iter()
-        .any(|it| lower.contains(it));
-    if !mounts {
+    let mounts = ["mount", "montag", "montar", "format", "initialize", "corrupt", "not be found"];
+    if !mounts.iter().any(|it| lower.contains(it)) {
         return None;
     }
     let tag = record.tag.to_ascii_lowercase();
     let subject = SUBJECTS.is_in(lower) || SUBJECTS.is_in(&tag) || list::has_whole(lower, &["fs"]);
-    let card = list::has_whole(lower, &CARDS) || list::has(&tag, &CARDS);
-    if !subject || card {
+    if !subject || list::has_whole(lower, &CARDS) || list::has(&tag, &CARDS) {
         return None;
     }
     let has = |words: &[&str]| words.iter().any(|it| lower.contains(it));

@@ -334,19 +334,20 @@ fn address(lower: &SearchText<'_>) -> Option<LogEvent> {
         return None;
     }
     let told = ["got ip", "got_ip", "sta ip:", "sta_ip:"].iter().any(|it| lower.contains(it));
-    let found = || {
-        LABELS.iter().filter_map(|it| {
-            let rest = lower.split_once(it)?.1;
-            // "IP address of Device: 255.255.255.255": what is no address is no server's, either.
-            OwnAddress::of(rest).or_else(|| {
-                let (words, rest) = rest.split_once(": ")?;
-                let name = words.len() < NAME
-                    && words.bytes().all(|it| it == b' ' || it.is_ascii_alphabetic());
-                OwnAddress::of(rest).filter(|it| name && *it != OwnAddress::Any)
-            })
-        })
-    };
-    let has = |which| found().any(|it| it == which);
+    let mut found = [false; 4];
+    for rest in LABELS.iter().filter_map(|it| Some(lower.split_once(it)?.1)) {
+        // "IP address of Device: 255.255.255.255": what is no address is no server's, either.
+        let own = OwnAddress::of(rest).or_else(|| {
+            let (words, rest) = rest.split_once(": ")?;
+            let name = words.len() < NAME
+                && words.bytes().all(|it| it == b' ' || it.is_ascii_alphabetic());
+            OwnAddress::of(rest).filter(|it| name && *it != OwnAddress::Any)
+        });
+        if let Some(own) = own {
+            found[own as usize] = true;
+        }
+    }
+    let has = |which: OwnAddress| found[which as usize];
     if has(OwnAddress::LinkLocal) {
         return Some(LogEvent::NoAddress);
     }
