@@ -74,7 +74,8 @@ pub enum TroubleCause {
     TcpWindow,
     /// TCP segments are lost.
     TcpLosses,
-    /// The storage of keys and values (NVS) is not started, is full or does not fit.
+    /// The storage of keys and values (NVS) is not started, is full or does not fit, or the file system of the flash cannot be
+    /// mounted.
     Storage,
     /// External memory (PSRAM) does not answer.
     ExternalMemory,

@@ -90,6 +90,7 @@ pub(crate) fn ranked(
         it.share = if all == 0 { 0.0 } else { it.incidents as f64 / all as f64 };
     }
     findings.sort_by(|a, b| weight(b).total_cmp(&weight(a)));
+    roots::order(&mut findings);
     let verdict = match (findings.is_empty(), works) {
         (false, _) => DiagnosisVerdict::Causes,
         (true, true) => DiagnosisVerdict::NothingWrong,
@@ -210,13 +211,36 @@ fn disconnections(log: &LogSummary, findings: &mut Vec<CauseFinding>) {
     }
     let timeouts = log.count(|it| *it == LogEvent::BeaconTimeout);
     let ended = log.count(|it| *it == LogEvent::Disconnected(200));
-    if ended == 0 && timeouts >= BEACONS {
+    if ended == 0 && (timeouts >= BEACONS || is_lost_for_good(log)) {
         let is = |it: &LogEvent| *it == LogEvent::BeaconTimeout;
         let words = words_of(ReasonGroup::Beacons, 200);
         let cause = TroubleCause::Disconnections(ReasonGroup::Beacons);
         let words = (&*words.0, &*words.1, &*words.2);
         findings.extend(finding(log, cause, Certainty::Medium, words, is));
     }
+}
+
+/// Within this time of a lost beacon connections fail for it, milliseconds: a client asks its broker each 15 to 60 s.
+const FOLLOW_MS: u64 = 60_000;
+
+/// Lines within which they do where a record has no time.
+const FOLLOW_LINES: u64 = 20;
+
+/// Returns whether connections fail right after a beacon was lost, again and again, and no line shows a link any more: the
+/// access point is gone, although the driver does not give up.
+fn is_lost_for_good(log: &LogSummary) -> bool {
+    let lost = log.last_line(|it| *it == LogEvent::BeaconTimeout);
+    let works = |it: &LogEvent| {
+        matches!(it, LogEvent::GotIp | LogEvent::Associated | LogEvent::ConnectionMade)
+    };
+    let failed = log.places(network::is_connection);
+    let (Some(first), true) = (failed.first(), lost > log.last_line(works)) else { return false };
+    let since = log.places(|it| *it == LogEvent::BeaconTimeout).last().and_then(|it| it.uptime_ms);
+    let soon = match first.uptime_ms.zip(since) {
+        Some((failed, lost)) => failed.saturating_sub(lost) <= FOLLOW_MS,
+        None => first.line.saturating_sub(lost) <= FOLLOW_LINES,
+    };
+    lost > 0 && first.line > lost && soon && log.count(network::is_connection) >= network::SOCKETS
 }
 
 /// Groups of reasons, by what else a log tells.
@@ -489,7 +513,7 @@ fn notes(log: &LogSummary, findings: &[CauseFinding]) -> Vec<String> {
     let unlinked = log.count(|it| *it == LogEvent::FailedUnlinked);
     if unlinked > 0 {
         notes.push(format!(
-            "{} while the link was down, and {} from it.",
+            "{} while there was no link or no address, and {} from that.",
             if unlinked == 1 {
                 "One failure of a connection, a name or TLS came".into()
             } else {

@@ -160,6 +160,8 @@ fn station_status(lower: &SearchText<'_>, wifi: bool) -> Option<LogEvent> {
         1 => Some(LogEvent::Words(WordCause::Absent)),
         4 => Some(LogEvent::Words(WordCause::LinkFailed)),
         5 => Some(LogEvent::Words(WordCause::LinkEnded)),
+        // `WL_DISCONNECTED` of the ESP32's core; the ESP8266's has it as 7, and 6 for a wrong password.
+        6 | 7 => Some(LogEvent::Words(WordCause::LinkDown)),
         // MicroPython's 200 is lost beacons, and in a web of things "fine".
         201..=212 => u8::try_from(code)
             .ok()
@@ -200,6 +202,7 @@ mod tests {
             ("MQTT connect failed with state 5", BrokerRefused),
             ("WiFi.status(): 1", Words(WordCause::Absent)),
             ("Connecting.. status: 1", Words(WordCause::Absent)),
+            ("WiFi.status() = 6", Words(WordCause::LinkDown)),
             ("wlan status = 203", Disconnected(203)),
             ("network.STAT_BEACON_TIMEOUT", Disconnected(200)),
         ] {

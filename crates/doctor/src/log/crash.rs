@@ -82,6 +82,8 @@ const CRASHES: [(&[&str], LogEvent); 6] = [
             "Stack canary watchpoint triggered",
             "Stack protection fault",
             "stack overflow detected",
+            // Zephyr's reason 2.
+            "Stack overflow on CPU",
             "Detected a write to the stack guard",
         ],
         LogEvent::StackOverflow,
@@ -202,6 +204,10 @@ pub(super) fn crash(text: &SearchText<'_>) -> Option<LogEvent> {
     if text.eq_ignore_ascii_case("waiting for download") {
         return Some(LogEvent::WaitsForDownload);
     }
+    // The ROM of the ESP8266, where its line breaks off.
+    if text.as_str() == "ets_main.c" {
+        return Some(LogEvent::FlashUnreadable);
+    }
     let told = CRASHES.iter().find(|it| it.0.iter().any(|words| text.contains(words)));
     if let Some((_, event)) = told {
         // Heap poisoning and the allocator are named by healthy programs, too; their assertions are not.
@@ -238,6 +244,9 @@ pub(super) fn checked(text: &SearchText<'_>) -> Option<LogEvent> {
     let of = |names: &[&str]| names.iter().any(|it| call.starts_with(it));
     if of(&["nvs_"]) {
         return Some(LogEvent::StorageFailed);
+    }
+    if of(&["esp_vfs_spiffs_", "esp_vfs_littlefs_", "esp_vfs_fat_spiflash_"]) {
+        return Some(LogEvent::FileSystemFailed);
     }
     of(&["esp_wifi_", "esp_netif_", "esp_event_", "tcpip_adapter_"]).then_some(LogEvent::WifiCall)
 }

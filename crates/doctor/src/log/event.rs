@@ -5,7 +5,7 @@ use super::search::SearchRecord;
 use super::setting::BootSetting;
 use super::topic::Subject;
 use super::words::WordCause;
-use super::{air, boot, codes, crash, link, network, parts, setting, trigger, words};
+use super::{air, boot, codes, crash, files, link, network, parts, setting, trigger, words};
 use alloc::vec::Vec;
 use espbench_model::sdkconfig::{Chip, IdfRelease};
 
@@ -221,13 +221,19 @@ pub enum LogEvent {
     WifiCall,
     /// The storage of keys and values refused a call, or could not be started.
     StorageFailed,
+    /// The file system of the flash could not be mounted, as a program says.
+    FileSystemFailed,
+    /// The component could not mount it: its caller may format it, and mount it then.
+    MountFailed,
+    /// The file system of the flash is mounted, or formatted.
+    FileSystemMounted,
     /// External memory did not answer.
     ExternalMemory,
     /// An update over the air was refused, by its image or its partition.
     UpdateRefused,
     /// An update over the air failed, without a reason.
     UpdateFailed,
-    /// A connection, a name or TLS failed while there was no link.
+    /// A connection, a name or TLS failed while there was no link, or no address.
     FailedUnlinked,
     /// A cause was named in a program's own words.
     Words(WordCause),
@@ -267,6 +273,7 @@ fn known_events(record: &LogRecord<'_>) -> Vec<LogEvent> {
     found.extend(link::link(record));
     found.extend(crash::memory(lower));
     found.extend(parts::parts(record));
+    found.extend(files::files(record));
     found.extend(network::network(record));
     if found.contains(&LogEvent::UpdateRefused) {
         found.retain(|it| *it != LogEvent::FlashUnreadable);

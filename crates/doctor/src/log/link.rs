@@ -71,6 +71,7 @@ const LINES: &[(&str, u8)] = &[
     ("wl_connect_failed", 202),
     ("wrong_password", 202),
     ("authentication failure", 202),
+    ("sae authentication failed", 202),
     ("reason=wrong_key", 15),
     ("pre-shared key may be incorrect", 15),
     ("possible-psk-mismatch", 15),
@@ -81,8 +82,7 @@ const LINES: &[(&str, u8)] = &[
 ];
 
 /// Answers of ESP-AT to a command that should join: a number, and the reason that is alike.
-const AT_JOINS: [(&str, u8); 4] =
-    [("+cwjap:1", 2), ("+cwjap:2", 202), ("+cwjap:3", 201), ("+cwjap:4", 205)];
+const AT_JOINS: [(&str, u8); 3] = [("+cwjap:1", 2), ("+cwjap:2", 202), ("+cwjap:3", 201)];
 
 /// Others that disconnect and give reasons, in lower case: their numbers are not those of Wi-Fi.
 const OTHERS: [&str; 14] = [
@@ -189,9 +189,23 @@ fn left(states: &str) -> Option<u8> {
         // Old releases print a time-out bare.
         ("auth" | "2", "init" | "0") if code == 2 => Some(2),
         ("assoc" | "3", "init" | "0") if code == 2 => Some(4),
+        ("assoc" | "3", "init" | "0") => refused(code).or(reason),
         (_, "init" | "0") => reason,
         // It begins anew right after a frame of a deauthentication or a disassociation.
         _ => reason.filter(|_| matches!(code & 0xff, 0xa0 | 0xc0)),
+    }
+}
+
+/// Reads the status with which an access point refuses an association, above a lowest byte of zero or, of old releases, bare:
+/// `3 -> 0 (1200)`, which the event then calls reason 203. The driver's own reasons (to 9, from 200 on) stand in the same
+/// place. Status 17 says that there are too many stations (IEEE 802.11-2020, table 9-50).
+fn refused(code: u32) -> Option<u8> {
+    let above = code > 0xff && code & 0xff == 0;
+    match if above { code >> 8 } else { code } {
+        17 => Some(5),
+        1 | 10..=13 if above => Some(203),
+        18..=127 => Some(203),
+        _ => None,
     }
 }
 
@@ -257,6 +271,10 @@ pub(super) fn link(record: &SearchRecord<'_>) -> Vec<LogEvent> {
     if text.as_str() == "STATUS:5" || text.contains("> STATUS:5 ") {
         found.push(LogEvent::Words(WordCause::LinkDown));
     }
+    // Its answer to AT+CWJAP where joining fails for another reason.
+    if text.as_str() == "+CWJAP:4" {
+        found.push(LogEvent::Words(WordCause::LinkFailed));
+    }
     found.extend(address(lower));
     found.extend(strength(lower));
     found.extend(power_save(text, lower));
@@ -312,32 +330,114 @@ fn address(lower: &SearchText<'_>) -> Option<LogEvent> {
         return Some(LogEvent::NoAddress);
     }
     // A SoftAP's address is its own; a static one of zeros stands for DHCP.
-    let others = ["ap ip", "softap", "ap_ip", "192.168.4.1,", "manual", "configuring"];
-    if others.iter().any(|it| lower.contains(it)) {
+    if OTHER_ADDRESSES.iter().any(|it| lower.contains(it)) {
         return None;
     }
     let told = ["got ip", "got_ip", "sta ip:", "sta_ip:"].iter().any(|it| lower.contains(it));
-    let rests = ["ip address", "ip:", "local ip", "ip is", "dhcp ip:", "static_ip="]
-        .iter()
-        .filter_map(|it| Some(lower.split_once(it)?.1.trim_start_matches([' ', ':', '='])))
-        .filter(|it| it.split('.').take(4).filter(|it| number(it).is_some()).count() == 4);
-    let (mut any, mut unset, mut ones) = (false, false, false);
-    for rest in rests {
-        // The address of a SoftAP where nobody has set another.
-        if rest.split_whitespace().next() == Some("192.168.4.1") {
-            continue;
+    let mut found = [false; 4];
+    for rest in LABELS.iter().filter_map(|it| Some(lower.split_once(it)?.1)) {
+        // "IP address of Device: 255.255.255.255": what is no address is no server's, either.
+        let own = OwnAddress::of(rest).or_else(|| {
+            let (words, rest) = rest.split_once(": ")?;
+            let name = words.len() < NAME
+                && words.bytes().all(|it| it == b' ' || it.is_ascii_alphabetic());
+            OwnAddress::of(rest).filter(|it| name && *it != OwnAddress::Any)
+        });
+        if let Some(own) = own {
+            found[own as usize] = true;
         }
-        ones |= rest.starts_with("255.255.255.255");
-        let zeros = ones || rest.starts_with("0.0.0.0");
-        (any, unset) = (any || !zeros, unset || zeros);
     }
-    match (told, any, unset) {
+    let has = |which: OwnAddress| found[which as usize];
+    if has(OwnAddress::LinkLocal) {
+        return Some(LogEvent::NoAddress);
+    }
+    match (told, has(OwnAddress::Any), has(OwnAddress::Ones), has(OwnAddress::Unset)) {
         // Arduino's event of an address that is none.
-        (true, false, true) if ones => Some(LogEvent::NoAddress),
-        (_, false, true) => Some(LogEvent::AddressUnset),
-        (false, false, false) => None,
+        (true, false, true, _) => Some(LogEvent::NoAddress),
+        (_, false, true, _) | (_, false, _, true) => Some(LogEvent::AddressUnset),
+        (false, false, false, false) => None,
         _ => Some(LogEvent::GotIp),
     }
+}
+
+/// Words in front of a device's own address, in lower case.
+const LABELS: [&str; 8] = [
+    "ip address",
+    "ip:",
+    "local ip",
+    "ip is",
+    "dhcp ip:",
+    "static_ip=",
+    // MicroPython's tutorial, and Zephyr.
+    "network config",
+    "ipv4 address",
+];
+
+/// Words of addresses that are not the station's own.
+const OTHER_ADDRESSES: [&str; 8] =
+    ["ap ip", "softap", "ap_ip", "192.168.4.1,", "manual", "configuring", "broadcast", "netmask:"];
+
+/// Bytes of the words that may stand between "IP address" and a colon.
+const NAME: usize = 24;
+
+/// An address that a program prints as its own.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum OwnAddress {
+    /// One that may be its own.
+    Any,
+    /// Zeros, or Arduino's words for them.
+    Unset,
+    /// 255.255.255.255, `INADDR_NONE`.
+    Ones,
+    /// 169.254.0.0/16, which a device gives itself where DHCP does not answer (RFC 3927).
+    LinkLocal,
+}
+
+impl OwnAddress {
+    /// Reads the address that a text begins with; the one that a SoftAP has by default is none of a station.
+    fn of(text: &str) -> Option<Self> {
+        let text = text.trim_start_matches([' ', '\t', ':', '=', '(', '\'', '"']);
+        if text.starts_with("ip unset)") {
+            return Some(Self::Unset);
+        }
+        let numbers = text.split('.').take(4).filter(|it| number(it).is_some()).count();
+        if numbers < 4 || text.split_whitespace().next() == Some("192.168.4.1") {
+            return None;
+        }
+        let begins = |it: &str| text.starts_with(it);
+        Some(match () {
+            () if begins("0.0.0.0") => Self::Unset,
+            () if begins("255.255.255.255") => Self::Ones,
+            () if begins("169.254.") => Self::LinkLocal,
+            () => Self::Any,
+        })
+    }
+}
+
+/// Returns whether a text prints 255.255.255.255 as an address.
+pub(super) fn names_ones(text: &str) -> bool {
+    text.contains("255.255.255.255")
+}
+
+/// Returns whether a text ends where an address has to follow: Arduino's examples print it in the next line.
+pub(super) fn asks_address(text: &str) -> bool {
+    let Some(label) = text.trim_end().strip_suffix(':') else { return false };
+    let lower = label.trim_end().to_ascii_lowercase();
+    let words = || lower.split_whitespace();
+    let others = ["ap", "softap", "server", "broker", "gateway", "host", "dns", "remote", "target"];
+    ["ip address", "local ip", " ip"].iter().any(|it| lower.ends_with(it))
+        && words().count() <= 4
+        && !words().any(|it| others.contains(&it))
+}
+
+/// Reads an address that is all of a line.
+pub(super) fn bare_address(text: &str) -> Option<LogEvent> {
+    let lone = text.bytes().all(|it| it.is_ascii_digit() || it == b'.') || text == "(IP unset)";
+    Some(match OwnAddress::of(&text.to_ascii_lowercase()).filter(|_| lone)? {
+        OwnAddress::Any => LogEvent::GotIp,
+        OwnAddress::LinkLocal => LogEvent::NoAddress,
+        OwnAddress::Unset | OwnAddress::Ones => LogEvent::AddressUnset,
+    })
 }
 
 /// Reads how strong the access point is heard. A scan's strengths are of others, too.
@@ -350,8 +450,17 @@ fn strength(lower: &SearchText<'_>) -> Option<LogEvent> {
     if dbm <= FAINTEST {
         return None;
     }
-    let own = ["security:", "signal strength", "ifidx:", "wifi signal", "disconnect", "reason"];
-    let own = own.iter().any(|it| lower.contains(it));
+    let own = [
+        "security:",
+        "security type:",
+        "signal strength",
+        "ifidx:",
+        "wifi signal",
+        "disconnect",
+        "reason",
+    ];
+    // Mongoose OS: "WiFi STA: Connected, BSSID … RSSI -94".
+    let own = own.iter().any(|it| lower.contains(it)) || lower.contains("sta: connected");
     Some(if own { LogEvent::Rssi(dbm) } else { LogEvent::OtherRssi(dbm) })
 }
 
@@ -426,6 +535,10 @@ mod tests {
             ("I (5) wifi: state: auth -> init (2)", 2),
             ("state: 3 -> 0 (2)", 4),
             ("state: 5 -> 2 (7c0)", 7),
+            ("state: 3 -> 0 (1200)", 203),
+            ("state: 3 -> 0 (12)", 203),
+            ("state: assoc -> init (1100)", 5),
+            ("state: assoc -> init (400)", 4),
             ("I (5) net: SYSTEM_EVENT_STA_DISCONNECTED: 200", 200),
             ("no barn found, reconnect after 1s", 201),
             ("STA disconnect: 200", 200),
@@ -458,6 +571,15 @@ mod tests {
             ("[D][wifi:367]:     RSSI: -79 dB", &[LogEvent::OtherRssi(-79)]),
             ("I (5) a: Disconnect reason: 205, rssi=-128", &[LogEvent::Disconnected(205)]),
             ("AP IP address: 192.168.4.1", &[]),
+            ("Local IP address: 169.254.7.9", &[LogEvent::NoAddress]),
+            ("[I] IP address of the gate: 169.254.7.9", &[LogEvent::NoAddress]),
+            ("IP address of the server: 192.0.2.7", &[]),
+            ("broadcast IP address: 255.255.255.255", &[]),
+            ("IP Address: (IP unset)", &[LogEvent::AddressUnset]),
+            (
+                "network config: ('0.0.0.0', '0.0.0.0', '0.0.0.0', '0.0.0.0')",
+                &[LogEvent::AddressUnset],
+            ),
             ("IP address: 192.0.2.7", &[LogEvent::GotIp]),
             ("ip:192.0.2.7,mask:255.255.255.0,gw:192.0.2.1", &[LogEvent::GotIp]),
             ("pm open,type:2 0", &[LogEvent::PowerSave(PowerSaveType::MinModem)]),

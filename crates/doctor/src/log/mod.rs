@@ -8,6 +8,7 @@
 //! | `codes` | numbers that stand for words: of TLS, HTTP, MQTT clients, the driver's errors |
 //! | `crash` | restarts, panics, watchdogs, memory, flash |
 //! | `event` | what a record tells: a disconnection, a panic, a setting |
+//! | `files` | the file system of the flash |
 //! | `format` | heads of records, in the format of each program |
 //! | `link` | the link: reasons of its end, strength, power save |
 //! | `network` | names, TLS, brokers, sockets |
@@ -32,6 +33,7 @@ mod clause;
 mod codes;
 mod crash;
 mod event;
+mod files;
 mod format;
 mod link;
 mod network;

@@ -58,6 +58,11 @@ fn name_failed(lower: &SearchText<'_>) -> bool {
         "unknown host",
         "mqtt dns fail",
     ];
+    // "ERROR hostByName": the call's name beside a sign.
+    let call = ["hostbyname", "getaddrinfo"].iter().any(|it| lower.contains(it));
+    if call && ["fail", "error"].iter().any(|it| lower.contains(it)) {
+        return true;
+    }
     // MicroPython's number is the whole text.
     words.iter().any(|it| {
         lower.find(it).is_some_and(|at| {
@@ -207,6 +212,8 @@ const ENDED: &[&str] = &[
     "no ping_resp",
     "ping_resp timeout",
     "transport_read(): eof",
+    // ESP-IDF's examples, where a server says nothing more: errno 11 is a time-out there.
+    "read return=-1",
     "mqtt_message_receive() returned -",
     "tcp:reconect",
     "tcp: reconnect",
@@ -311,6 +318,7 @@ mod tests {
             ),
             ("[E][WiFiGeneric.cpp:652] hostByName(): DNS Failed for a.example", NameFailed),
             ("OSError: -202", NameFailed),
+            ("start:: ERROR hostByName hub", NameFailed),
             (
                 "E (5) esp-tls: mbedtls_ssl_handshake returned -0x2700",
                 TlsFailed(TlsFailure::Certificate),

@@ -22,11 +22,32 @@ const fn is_part(event: LogEvent) -> bool {
         event,
         LogEvent::StorageFailed
             | LogEvent::ExternalMemory
+            | LogEvent::FileSystemFailed
             | LogEvent::UpdateRefused
             | LogEvent::FlashUnreadable
             | LogEvent::WifiCall
             | LogEvent::EspNow(_)
     )
+}
+
+/// Returns whether an event is of a part without which a program may give up by `abort()` or a check of an error. Another
+/// crash behind it is a mistake of the program's own.
+const fn is_given_up_for(event: LogEvent) -> bool {
+    matches!(
+        event,
+        LogEvent::NameFailed
+            | LogEvent::Words(WordCause::Names)
+            | LogEvent::TlsFailed(_)
+            | LogEvent::BrokerRefused
+            | LogEvent::MountFailed
+    )
+}
+
+/// Returns whether the first line of a crash is of a program that ends itself.
+fn gives_up(text: &str) -> bool {
+    ["Abort called", "abort() was called", "ESP_ERROR_CHECK failed"]
+        .iter()
+        .any(|it| text.contains(it))
 }
 
 /// Returns whether a tag is of the bootloader: what it cannot read, no program checks.
@@ -51,6 +72,8 @@ pub(super) struct OpenCrash {
     no_memory: Option<u64>,
     /// Last line that told of a part that failed, and what it told.
     part: Option<(u64, LogEvent)>,
+    /// Last line that told of what a program may give up for, and what it told.
+    needed: Option<(u64, LogEvent)>,
 }
 
 /// Returns how much an event tells of a crash; none of events that tell nothing.
@@ -80,6 +103,9 @@ impl OpenCrash {
         if is_part(event) && !(event == LogEvent::FlashUnreadable && is_bootloader(tag)) {
             self.part = Some((place.line, event));
         }
+        if is_given_up_for(event) {
+            self.needed = Some((place.line, event));
+        }
         let Some(rank) = telling(event) else { return (None, false) };
         if let Some(open) = &mut self.open {
             // A watchdog that does not stop the program fires again and again.
@@ -107,8 +133,13 @@ impl OpenCrash {
         // A check of an error ends the program in the line of the error, or some lines behind it.
         let near = |line: u64| line + CHECKED >= open.first && line <= open.first + CHECKED;
         let of_part = self.part.filter(|it| near(it.0)).map(|it| it.1);
+        let before = |line: u64| line + CHECKED >= open.first && line <= open.first;
+        let needed = self.needed.filter(|it| before(it.0) && gives_up(&open.place.text));
+        let of_part = of_part.or(needed.map(|it| it.1));
         let event = match (open.event, of_part) {
             (LogEvent::Panic, _) if of_memory => LogEvent::CrashOfMemory,
+            // What is not mounted when the program ends is not formatted, either.
+            (LogEvent::Panic, Some(LogEvent::MountFailed)) => LogEvent::FileSystemFailed,
             (LogEvent::Panic, Some(part)) => part,
             (event, _) => event,
         };
@@ -118,7 +149,7 @@ impl OpenCrash {
     /// Ends the crash where the device starts anew, and returns it: what failed before is over.
     pub(super) fn restart(&mut self) -> Option<(LogEvent, LogPlace)> {
         let complete = self.close();
-        self.part = None;
+        (self.part, self.needed) = (None, None);
         complete
     }
 

@@ -113,6 +113,10 @@ const FAILED: &[&str] = &[
     "esp https ota begin failed",
     "firmware upgrade failed",
     "firmware update failed",
+    "firmware download failed",
+    "downloading firmware failed",
+    "failed to download firmware",
+    "error downloading firmware",
     "http_update_failed",
     // The ESP8266's example has it so.
     "http_update_faild",
@@ -185,7 +189,7 @@ pub(super) fn parts(record: &SearchRecord<'_>) -> Option<LogEvent> {
     if storage(lower, &tag) {
         return Some(LogEvent::StorageFailed);
     }
-    if external_memory(lower, &tag) {
+    if external_memory(lower, &tag, record.level) {
         return Some(LogEvent::ExternalMemory);
     }
     update(lower, &tag)
@@ -232,11 +236,16 @@ fn storage(lower: &SearchText<'_>, tag: &str) -> bool {
         && has(&["not_enough_space", "no_free_pages", "not_initialized"]))
 }
 
-fn external_memory(lower: &SearchText<'_>, tag: &str) -> bool {
+fn external_memory(lower: &SearchText<'_>, tag: &str, level: Option<RecordLevel>) -> bool {
     let speaks = ["psram", "spiram", "spi ram", "external ram"].iter().any(|it| lower.contains(it))
         || tag.contains("psram")
         || tag.contains("spiram");
+    // "PSRAM not found, inputBufferSize: 6399 bytes": a program that does without tells what it takes instead.
+    let without = ["using", "instead", "buffer", "fall", "internal", "heap", "without", "default"];
+    let does_without =
+        level != Some(RecordLevel::Error) && without.iter().any(|it| lower.contains(it));
     speaks
+        && !does_without
         && [
             "id read error",
             "chip not found",
@@ -274,6 +283,11 @@ fn update(lower: &SearchText<'_>, tag: &str) -> Option<LogEvent> {
         && UPDATES.iter().any(|it| lower.has_number(it.0) || lower.has_number(it.1));
     if number || has(REFUSED) {
         return Some(LogEvent::UpdateRefused);
+    }
+    // Calls of Arduino's class, in any program's words: "Error during Update.write".
+    let calls = ["update.begin", "update.write", "update.end"].iter().any(|it| lower.contains(it));
+    if calls && has(&["error", "fail", "could not", "cannot"]) && !has(&["error: 0", "error[0]"]) {
+        return Some(LogEvent::UpdateFailed);
     }
     // ArduinoOTA's example numbers its errors; some sketches print the word in a line of its own.
     let numbered = [
@@ -320,6 +334,8 @@ mod tests {
             ("E (5) fw: esp_ota_end failed (ESP_ERR_OTA_VALIDATE_FAILED)", UpdateRefused),
             ("E (5) esp_https_ota: Image validation failed, image is corrupted", UpdateRefused),
             ("E (5) fw: OTA update failed", UpdateFailed),
+            ("could not go on in Update.end", UpdateFailed),
+            ("no PSRAM", ExternalMemory),
         ] {
             assert_eq!(told(line), [event], "{line}");
         }
@@ -328,6 +344,7 @@ mod tests {
             "I (5) esp_psram: Found 8MB PSRAM device",
             "I (5) ota: if the update failed, it starts the old one",
             "I (5) boot: ota data",
+            "PSRAM not found, frames go to internal memory",
         ] {
             assert!(
                 !told(line).iter().any(|it| matches!(

@@ -245,6 +245,9 @@ impl LogReader {
             self.keep(event, place);
         }
         for record in &found {
+            if let Some(event) = self.silence.address(record) {
+                self.take(event, record, from.number);
+            }
             if may_tell(record) {
                 let near = self.subject.filter(|it| from.number - it.1 <= NEAR);
                 let mut made = false;
@@ -316,6 +319,12 @@ impl LogReader {
                 (self.linked, self.joined) = (Some(true), None);
                 event
             }
+            LogEvent::AddressUnset
+                if self.linked == Some(true) && link::names_ones(record.text) =>
+            {
+                self.unaddressed()
+            }
+            LogEvent::NoAddress => self.unaddressed(),
             LogEvent::Reset(reason) => {
                 // The watchdog of the bootloader resets early chips at power-on, but not after a program ran.
                 let ran = core::mem::take(&mut self.since_start) > 0;
@@ -337,17 +346,18 @@ impl LogReader {
                 }
                 event
             }
-            LogEvent::SocketError(_)
-            | LogEvent::ConnectionFailed
-            | LogEvent::NameFailed
-            | LogEvent::TlsFailed(_)
-                if self.linked == Some(false) =>
-            {
+            _ if self.linked == Some(false) && needs_link(event, record.text) => {
                 LogEvent::FailedUnlinked
             }
             event => event,
         };
         self.keep(event, place);
+    }
+
+    /// Takes in that there is no address: what fails behind it follows, as without a link.
+    fn unaddressed(&mut self) -> LogEvent {
+        (self.linked, self.joined) = (Some(false), None);
+        LogEvent::NoAddress
     }
 
     /// Notes where an association has had no address for too long.
@@ -391,6 +401,19 @@ const AUTH_EXPIRED: u8 = 2;
 
 /// `WIFI_REASON_4WAY_HANDSHAKE_TIMEOUT`
 const HANDSHAKE_TIMEOUT: u8 = 15;
+
+/// Returns whether an event is a failure that a link which is down explains. A handshake that its end breaks off asks for no
+/// memory of its own.
+fn needs_link(event: LogEvent, text: &str) -> bool {
+    match event {
+        LogEvent::SocketError(_)
+        | LogEvent::ConnectionFailed
+        | LogEvent::NameFailed
+        | LogEvent::TlsFailed(_) => true,
+        LogEvent::NoMemory => text.contains("ssl_handshake"),
+        _ => false,
+    }
+}
 
 /// Returns whether a record comes right after an association.
 fn is_soon(joined: &LogPlace, record: &LogRecord<'_>) -> bool {

@@ -92,7 +92,7 @@ pub fn records(line: &str) -> Vec<LogRecord<'_>> {
     let mut found: Vec<LogRecord<'_>> = Vec::new();
     let before = heads.first().map_or(line, |it| &line[..it.start]);
     // What stands before the first record is a monitor's time stamp, or the rest of a broken line.
-    let text = without_time(before).trim();
+    let text = without_dots(without_time(before).trim());
     if !text.is_empty() && !is_time_stamp(before) {
         found.push(LogRecord { level: None, uptime_ms: None, tag: "", text });
     }
@@ -119,6 +119,16 @@ fn without_time(line: &str) -> &str {
     let digits = head.bytes().filter(u8::is_ascii_digit).count();
     let ends = head.ends_with([' ', ']', '>', '|']);
     if head.contains(':') && digits >= 5 && ends { &line[end..] } else { line }
+}
+
+/// First words of what the driver of the ESP8266 prints into the dots of a program that waits.
+const DRIVER: [&str; 6] =
+    ["state: ", "connected with ", "dhcp client start", "pm open,", "ip:", "bcn_timout,"];
+
+/// Removes the dots of a program that waits in front of a line of the driver: `...pm open,type:2 0`.
+fn without_dots(text: &str) -> &str {
+    let line = text.trim_start_matches('.');
+    if DRIVER.iter().any(|it| line.starts_with(it)) { line } else { text }
 }
 
 fn is_of_time(it: char) -> bool {
@@ -167,6 +177,8 @@ mod tests {
         assert_eq!(esphome, (Some(Warning), None, "wifi", "Error while connecting to network."));
         let plain = one("Brownout detector was triggered");
         assert_eq!(plain, (None, None, "", "Brownout detector was triggered"));
+        assert_eq!(one("...pm open,type:2 0").3, "pm open,type:2 0");
+        assert_eq!(one(".-2").3, ".-2");
     }
 
     #[test]

@@ -1,5 +1,8 @@
-//! Silence that tells: no address behind DHCP's start, and nothing behind the start of the radio.
+//! Silence that tells: no address behind DHCP's start, and nothing behind the start of the radio; and an address that stands in
+//! the line behind its label.
 
+use super::event::LogEvent;
+use super::link;
 use super::record::LogRecord;
 
 /// First words of the driver of the ESP8266 when DHCP starts.
@@ -18,16 +21,24 @@ pub(super) struct Silence {
     radio: bool,
     /// Whether DHCP has started.
     asks: bool,
+    /// Whether the last record is the label of an address, and no more.
+    label: bool,
 }
 
 impl Silence {
     /// Takes the next record in.
     pub(super) fn see(&mut self, record: &LogRecord<'_>) {
         self.asks |= record.text.starts_with(ASKS);
+        self.label = link::asks_address(record.text);
         if record.level.is_some() {
             self.radio = self.driver && record.text.starts_with("phy_version");
             self.driver |= record.tag == "wifi";
         }
+    }
+
+    /// Reads the address behind its label.
+    pub(super) fn address(&self, record: &LogRecord<'_>) -> Option<LogEvent> {
+        if self.label { link::bare_address(record.text) } else { None }
     }
 
     /// Begins anew with an association.
@@ -81,5 +92,18 @@ mod tests {
         assert_eq!(none(&[joined, "dhcp client start...\n", address, sleeps].concat()), 0);
         // A fixed address is not asked for.
         assert_eq!(none(&[joined, sleeps].concat()), 0);
+    }
+
+    #[test]
+    fn an_address_stands_in_the_line_behind_its_label() {
+        let count = |log: &str, event: LogEvent| read(log).count(|it| *it == event);
+        assert_eq!(count("IP address: \n192.0.2.7\n", LogEvent::GotIp), 1);
+        assert_eq!(count("IP address: \n0.0.0.0\n", LogEvent::AddressUnset), 1);
+        assert_eq!(count("My IP address:\n169.254.7.9\n", LogEvent::NoAddress), 1);
+        for log in
+            ["IP address of the server:\n192.0.2.7\n", "Broker IP:\n192.0.2.7\n", "192.0.2.7\n"]
+        {
+            assert_eq!(count(log, LogEvent::GotIp), 0, "{log}");
+        }
     }
 }

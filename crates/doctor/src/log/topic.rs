@@ -43,8 +43,11 @@ pub(super) fn subject(record: &LogRecord<'_>, before: Option<Subject>) -> Option
         .or_else(|| family(&tag))
         .or_else(|| names_network(&lower).then_some(Family::Wifi))
         .or_else(|| bluetooth().then_some(Family::Other))?;
-    let pending =
-        signs::TRIES.is_in(&lower) || list::has(&lower, &["connect to", "attempt", "cipstart"]);
+    // "MQTT connection...": it is being made.
+    let open = lower.ends_with("...") && subjects::CONNECTS.is_in(&lower);
+    let pending = open
+        || signs::TRIES.is_in(&lower)
+        || list::has(&lower, &["connect to", "attempt", "cipstart"]);
     let restarts = list::has(&lower, RESTARTS)
         || (family == Family::Wifi && before.is_some_and(|it| it.restarts));
     Some(Subject { family, pending, restarts })

@@ -134,12 +134,15 @@ fn reason(lower: &str) -> Option<u8> {
 /// Returns whether a text says that something failed, and not what: "[FAILED] : trying again".
 fn is_bare(lower: &str) -> bool {
     let text = lower.trim_start_matches([' ', '[', '.', '-', '>', ':', '*']);
-    ["failed", "fail", "error", "timeout", "refused"].iter().any(|it| {
-        text.strip_prefix(it).is_some_and(|rest| {
-            let rest = rest.trim_start_matches([']', ' ', '!', '.', ':', ',', ';', '-', '(']);
-            rest.is_empty() || list::has(rest, &["retry", "again", "rc", "code", "state", "next"])
-        })
-    })
+    ["failed", "failure_number", "failure", "fail", "error", "timeout", "refused"].iter().any(
+        |it| {
+            text.strip_prefix(it).is_some_and(|rest| {
+                let rest = rest.trim_start_matches([']', ' ', '!', '.', ':', ',', ';', '-', '(']);
+                rest.is_empty()
+                    || list::has(rest, &["retry", "again", "rc", "code", "state", "next"])
+            })
+        },
+    )
 }
 
 /// Returns what a success that a record tells makes good: a link, or a connection.
@@ -155,8 +158,14 @@ pub(super) fn made(record: &LogRecord<'_>, before: Option<Subject>) -> Option<Lo
         return None;
     }
     let tag = record.tag.to_ascii_lowercase();
+    // "Connected to wifi, SSID: …": a network's name may have any word.
+    let named = lower.split_once("connected to ").and_then(|it| it.1.split(' ').next());
     // A bare "connected" makes a bare "disconnected" good.
-    let of = family(&lower).or_else(|| family(&tag)).or(before.map(|it| it.family));
+    let of = named
+        .and_then(family)
+        .or_else(|| family(&lower))
+        .or_else(|| family(&tag))
+        .or(before.map(|it| it.family));
     if of.is_none() && !bare_connection(&lower) {
         return None;
     }
@@ -271,7 +280,7 @@ fn whole(text: &str) -> Option<WordCause> {
 /// Returns whether a text speaks of an update of the firmware, and not of the way to who has it.
 fn updates(text: &str) -> bool {
     let has = |words: &[&str]| list::has(text, words);
-    let changes = has(&["updat", "upgrad", "flashing", "install", "writ"]);
+    let changes = has(&["updat", "upgrad", "flashing", "install", "writ", "download"]);
     let firmware = has(&["firmware", "fw ", "ota "]) || list::has_whole(text, &["ota"]);
     ((firmware && changes) || has(&["flash updater", "firmware updater", "ota updater"]))
         && !subjects::CONNECTS.is_in(text)
@@ -469,6 +478,7 @@ mod tests {
             ("could not start esp-now", EspNowInit),
             ("E (5) depot: Updating firmware: failed: ESP_ERR_INVALID_SIZE", Update),
             ("[depot] Failed to start the flash updater of this board", Update),
+            ("Download of the firmware failed", Update),
             ("could not connect to the server of firmware updates", Connections),
             ("E (5) event: default event loop not initialized", WifiCall),
         ] {
@@ -544,6 +554,7 @@ mod tests {
     fn successes_are_told() {
         for (line, event) in [
             ("Connected to Wi-Fi network attic", LogEvent::GotIp),
+            ("Connected to wifi, SSID: port of the client", LogEvent::GotIp),
             ("[hub] websocket connected", LogEvent::ConnectionMade),
         ] {
             assert_eq!(all(line), [event], "{line}");

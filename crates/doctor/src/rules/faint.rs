@@ -1,9 +1,9 @@
 //! Single signs: one lost connection, or a log that ends without an address. They are findings of low certainty, and
 //! only where nothing else is found, because each may be usual.
 
-use super::{WEAK_DBM, finding, network, weakest, words_of};
+use super::{WEAK_DBM, finding, network, parts, weakest, words, words_of};
 use crate::finding::{CauseFinding, Certainty, TroubleCause};
-use crate::log::{LogEvent, LogSummary};
+use crate::log::{LogEvent, LogSummary, WordCause};
 use crate::reason::ReasonGroup;
 use alloc::format;
 use alloc::string::String;
@@ -15,6 +15,12 @@ const LATE_MS: u64 = 3000;
 
 /// Within this time of lost beacons the link ends or is well again, in milliseconds: five probes take 0.5 to 2.5 s.
 const ASKS_MS: u64 = 5000;
+
+/// From here on each frame may be the last, dBm: some 2 dB above what MCS 0 and 11b need.
+const FAINT_DBM: i8 = -90;
+
+/// Lines of a log that is short: an excerpt whose only reading is the complaint.
+const SHORT: u64 = 20;
 
 /// Title, remedy and confirmation of a log that ends before an address came.
 const UNADDRESSED: (&str, &str, &str) = (
@@ -42,6 +48,8 @@ pub(super) fn findings(log: &LogSummary, out: &mut Vec<CauseFinding>) {
         let cause = TroubleCause::Disconnections(ReasonGroup::Beacons);
         out.extend(finding(log, cause, Certainty::Low, words, timeout));
     }
+    out.extend(signal(log));
+    out.extend(parts::faint_file_system(log));
     // One lost connection is usual in a log of a link that works; where it is all that a log shows, or its end, it is the
     // complaint.
     let failed = log.count(network::is_connection);
@@ -53,8 +61,28 @@ pub(super) fn findings(log: &LogSummary, out: &mut Vec<CauseFinding>) {
         return;
     }
     let unset = |it: &LogEvent| *it == LogEvent::AddressUnset;
+    // A device that says that it is not joined has no address for that.
+    let down = |it: &LogEvent| *it == LogEvent::Words(WordCause::LinkDown);
+    if log.count(unset) > 0 && log.count(down) > 0 && !network::linked(log) {
+        out.extend(words::unjoined(log, down));
+        return;
+    }
     let unset = finding(log, TroubleCause::NoAddress, Certainty::Low, ZEROS, unset);
     out.extend(unset.or_else(|| unaddressed(log)));
+}
+
+/// Finds an access point that is heard at the edge each time, or in a short log.
+fn signal(log: &LogSummary) -> Option<CauseFinding> {
+    let own = |it: &LogEvent| if let LogEvent::Rssi(dbm) = it { Some(*dbm) } else { None };
+    let best = log.events.keys().filter_map(own).max().filter(|it| *it <= FAINT_DBM)?;
+    let is = |it: &LogEvent| own(it).is_some();
+    if log.count(is) < 2 && log.lines > SHORT {
+        return None;
+    }
+    let title = format!("the signal is weak ({best} dBm at best): frames are lost, and links end");
+    let words = words_of(ReasonGroup::Signal, 205);
+    let cause = TroubleCause::Disconnections(ReasonGroup::Signal);
+    finding(log, cause, Certainty::Low, (&title, &words.1, &words.2), is)
 }
 
 /// Returns whether a log ends while the driver asks the access point whose beacons it misses.

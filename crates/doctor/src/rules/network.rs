@@ -6,7 +6,7 @@ use crate::log::{LogEvent, LogSummary, NO_SOCKET, TlsFailure};
 use alloc::vec::Vec;
 
 /// Errors of a socket from which on they are a finding: one is a server that restarts.
-const SOCKETS: u64 = 3;
+pub(super) const SOCKETS: u64 = 3;
 
 pub(super) fn findings(log: &LogSummary, out: &mut Vec<CauseFinding>) {
     let words = (

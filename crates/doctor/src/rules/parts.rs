@@ -13,6 +13,13 @@ const STORAGE: (&str, &str, &str) = (
     "espbench board info and idf.py partition-table tell the partition; erase-flash makes it empty",
 );
 
+/// Title, remedy and confirmation of a file system.
+const FILES: (&str, &str, &str) = (
+    "the file system of the flash (SPIFFS, LittleFS, FAT) cannot be mounted: what is kept there cannot be read or written",
+    "see that the partition table has its partition, and that the image was built for the same file system, size and offset; let      the program format it once (LittleFS.begin(true), format_if_mount_failed), which empties it; where it comes again, look for      a supply that fails while the program writes",
+    "idf.py partition-table tells the partition; after a format it is mounted, also after a restart",
+);
+
 /// Title, remedy and confirmation of external memory.
 const EXTERNAL: (&str, &str, &str) = (
     "external memory (PSRAM) does not answer",
@@ -34,6 +41,11 @@ pub(super) fn findings(log: &LogSummary, out: &mut Vec<CauseFinding>) {
     // A program that joins all the same has it started after that, or does without.
     let sure = if network::linked(log) { Certainty::Low } else { Certainty::High };
     out.extend(finding(log, TroubleCause::Storage, sure, STORAGE, is));
+    // Many a program goes on without its files, so that another cause comes first.
+    if out.is_empty() && !network::linked(log) {
+        let is = |it: &LogEvent| *it == LogEvent::FileSystemFailed;
+        out.extend(file_system(log, Certainty::Medium, is));
+    }
     let is = |it: &LogEvent| *it == LogEvent::ExternalMemory;
     if !network::linked(log) {
         out.extend(finding(log, TroubleCause::ExternalMemory, Certainty::High, EXTERNAL, is));
@@ -46,4 +58,28 @@ pub(super) fn findings(log: &LogSummary, out: &mut Vec<CauseFinding>) {
         // Without a reason it may follow from what else fails.
         out.extend(finding(log, TroubleCause::Update, Certainty::Low, UPDATE, any));
     }
+}
+
+/// Finds a file system that cannot be mounted, where no later line says that it is.
+fn file_system(
+    log: &LogSummary,
+    sure: Certainty,
+    is: impl Fn(&LogEvent) -> bool,
+) -> Option<CauseFinding> {
+    if log.last_line(&is) < log.last_line(|it| *it == LogEvent::FileSystemMounted) {
+        return None;
+    }
+    finding(log, TroubleCause::Storage, sure, FILES, is)
+}
+
+/// Finds a file system that cannot be mounted in a log where nothing else is found. What the component alone says may be made
+/// good without a word, and is where the program joins.
+pub(super) fn faint_file_system(log: &LogSummary) -> Option<CauseFinding> {
+    let works = network::linked(log) || log.count(|it| *it == LogEvent::ConnectionMade) > 0;
+    let is = |it: &LogEvent| match it {
+        LogEvent::FileSystemFailed => true,
+        LogEvent::MountFailed => !works,
+        _ => false,
+    };
+    file_system(log, Certainty::Low, is)
 }

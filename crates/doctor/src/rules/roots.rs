@@ -1,6 +1,8 @@
 //! Findings that follow from others: they stay, and are believed less.
 
 use crate::finding::{CauseFinding, Certainty, TroubleCause};
+use crate::reason::ReasonGroup;
+use alloc::vec::Vec;
 
 /// Returns whether one cause makes another.
 const fn makes(root: TroubleCause, other: TroubleCause) -> bool {
@@ -13,6 +15,9 @@ const fn makes(root: TroubleCause, other: TroubleCause) -> bool {
         It::ExternalMemory => matches!(other, It::Heap | It::Panic),
         It::Storage => matches!(other, It::WifiCalls | It::Panic),
         It::NoAddress => matches!(other, It::Names | It::Tls | It::Connections | It::BrokerRefused),
+        It::Disconnections(ReasonGroup::Beacons) => {
+            matches!(other, It::Names | It::Tls | It::Connections)
+        }
         It::Heap => matches!(other, It::Tls | It::Connections | It::SendBuffers | It::WifiCalls),
         _ => false,
     }
@@ -20,14 +25,28 @@ const fn makes(root: TroubleCause, other: TroubleCause) -> bool {
 
 /// Lowers the certainty of findings that follow from one that came before them in the log, and is no guess itself.
 pub(super) fn lower(findings: &mut [CauseFinding]) {
-    let first = |it: &CauseFinding| it.evidence.iter().map(|it| it.line).min();
     for at in 0..findings.len() {
-        let (cause, line) = (findings[at].cause, first(&findings[at]));
-        let follows = findings.iter().any(|root| {
-            root.certainty > Certainty::Low && makes(root.cause, cause) && first(root) <= line
-        });
-        if follows {
+        if findings.iter().any(|root| follows(&findings[at], root)) {
             findings[at].certainty = Certainty::Low;
         }
     }
+}
+
+/// Puts what findings follow from in front of them, however often they came: a program tries again and again.
+pub(super) fn order(findings: &mut Vec<CauseFinding>) {
+    for at in 0..findings.len() {
+        let behind = at + 1..findings.len();
+        if let Some(root) = behind.into_iter().find(|it| follows(&findings[at], &findings[*it])) {
+            let root = findings.remove(root);
+            findings.insert(at, root);
+        }
+    }
+}
+
+/// Returns whether a finding follows from another one.
+fn follows(finding: &CauseFinding, root: &CauseFinding) -> bool {
+    let first = |it: &CauseFinding| it.evidence.iter().map(|it| it.line).min();
+    root.certainty > Certainty::Low
+        && makes(root.cause, finding.cause)
+        && first(root) <= first(finding)
 }

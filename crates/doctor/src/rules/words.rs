@@ -155,6 +155,13 @@ fn found(log: &LogSummary, cause: WordCause, finds: TroubleCause) -> Option<Caus
     finding(log, finds, Certainty::Low, (&*words.0, &*words.1, &*words.2), is)
 }
 
+/// Finds a device that says that it is not joined, and no more.
+pub(super) fn unjoined(log: &LogSummary, is: impl Fn(&LogEvent) -> bool) -> Option<CauseFinding> {
+    let words = told(WordCause::LinkFailed);
+    let cause = TroubleCause::Disconnections(ReasonGroup::Other);
+    finding(log, cause, Certainty::Low, (&*words.0, &*words.1, &*words.2), is)
+}
+
 fn plain(title: &str, remedy: &str, confirm: &str) -> (String, String, String) {
     (format!("{title} (by the program's own words)"), remedy.into(), confirm.into())
 }
