@@ -58,7 +58,7 @@ doc() { RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked; }
 # Many tests of whole commands wait for real time: with as many threads as processors, half of these would be idle.
 # That examples compile is what clippy checks.
 test() {
-    RUST_TEST_THREADS=${RUST_TEST_THREADS:-$((2 * $(nproc)))} cargo test --workspace --locked --lib --bins --tests
+    RUST_TEST_THREADS=${RUST_TEST_THREADS:-$((2 * $(nproc)))} cargo test --workspace --locked --tests
     cargo test --workspace --locked --doc
 }
 
