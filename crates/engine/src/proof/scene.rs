@@ -322,7 +322,7 @@ fn place(scene: &ProofScene, chip: Chip) -> String {
             );
         }
         SceneQuestion::Hidden(_) => {
-            "a device 5 m from its router, and a station that sends as much as the capture says"
+            "a device 5 m from its router, and a station that it does not hear, which sends as much as the capture says"
         }
         _ => "a device 5 m from its router, nobody else on the air",
     };
