@@ -283,8 +283,25 @@ const fn is_of_mpi(code: u32) -> bool {
     matches!(code & !0x7f, 0 | 0x3d00 | 0x3180..=0x3580 | 0x4080..=0x4400 | 0x4b80..=0x4f80 | 0x7a00..=0x7e80)
 }
 
+/// Free heap in bytes with which a frame of the driver would find memory, and its buffers are taken. A larger one has external
+/// memory in it, which the driver does not take.
+const ROOM: core::ops::RangeInclusive<u32> = 10_000..=400_000;
+
+/// Returns whether the driver has no buffer left for a frame: "esf_buf: t=3 l=24 max:8, alloc:8 no eb", where all that may be
+/// are given out, or "alloc eb len=24 type=3 fail, heap:40760".
+pub(super) fn lacks_buffer(text: &str) -> bool {
+    let after = |words: &str| text.split_once(words).and_then(|it| number(it.1));
+    if text.contains(" no eb") {
+        return after("max:").is_some_and(|it| after("alloc:") == Some(it));
+    }
+    text.starts_with("alloc eb len=") && after("fail, heap:").is_some_and(|it| ROOM.contains(&it))
+}
+
 /// Returns what a text tells of memory.
 pub(super) fn memory(lower: &SearchText<'_>) -> Option<LogEvent> {
+    if lacks_buffer(lower) {
+        return Some(LogEvent::SendBuffersFull);
+    }
     let none = [
         "esp_err_no_mem",
         "malloc failed",

@@ -136,7 +136,7 @@ const CHECKS: [&str; 3] = ["esp_image", "boot_comm", "secure_boot"];
 const RUNS_MS: u64 = 5000;
 
 /// Tags of ESP-IDF's parts whose errors tell what fails, in lower case, each with what an error of it tells.
-const TAGS: [(&str, LogEvent); 24] = [
+const TAGS: [(&str, LogEvent); 25] = [
     ("secure_boot", LogEvent::FlashUnreadable),
     ("esp_netif", LogEvent::Words(WordCause::WifiCall)),
     // ESP-Hosted, whose radio is on another chip.
@@ -150,7 +150,9 @@ const TAGS: [(&str, LogEvent); 24] = [
     ("http_client", LogEvent::Words(WordCause::Connections)),
     ("esp_http_client", LogEvent::Words(WordCause::Connections)),
     ("http_stream", LogEvent::Words(WordCause::Connections)),
-    ("esp-tls", LogEvent::Words(WordCause::Tls)),
+    ("esp-tls-mbedtls", LogEvent::Words(WordCause::Tls)),
+    // It opens what is not encrypted, too.
+    ("esp-tls", LogEvent::Words(WordCause::Connections)),
     ("mbedtls", LogEvent::Words(WordCause::Tls)),
     ("esp-x509-crt-bundle", LogEvent::Words(WordCause::Tls)),
     ("esp_ota_ops", LogEvent::UpdateFailed),
@@ -170,6 +172,10 @@ pub(super) fn error_of_part(record: &LogRecord<'_>) -> Option<LogEvent> {
         return None;
     }
     let tag = record.tag.to_ascii_lowercase();
+    let lower = record.text.to_ascii_lowercase();
+    if tag == "esp-tls" && ["ssl", "cert", "verify", " ca"].iter().any(|it| lower.contains(it)) {
+        return Some(LogEvent::Words(WordCause::Tls));
+    }
     TAGS.iter().find(|it| tag.starts_with(it.0)).map(|it| it.1)
 }
 
