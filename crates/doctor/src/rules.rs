@@ -358,12 +358,14 @@ fn disconnection(
         LogEvent::Disconnected(code) => groups.group(*code) == group,
         _ => false,
     };
+    // Of labelled logs with nothing but a single one, three of ten had the right password; where it repeats, one of six.
     let once = log.count(of_group) == 1;
+    let either = EITHER.iter().find(|it| it.0 == group && it.1.contains(&code));
+    let either = either.filter(|_| !joined && (once || group == ReasonGroup::Handshake));
     let certainty = match group {
         // With the right password it would not have worked before.
         ReasonGroup::Password if joined => Certainty::Low,
-        // Of logs with a single one, two of nine had the right password; of those where it repeats, one of five.
-        ReasonGroup::Password if once => Certainty::Medium,
+        ReasonGroup::Password if either.is_some() => Certainty::Medium,
         // A network that answered before is there.
         ReasonGroup::Absent if groups.answered() => Certainty::Medium,
         ReasonGroup::Password
@@ -381,11 +383,8 @@ fn disconnection(
             "move nearer or turn the antenna; see whether the router restarted or changed its keys"
                 .into();
     }
-    if let Some(words) = EITHER.iter().find(|it| it.0 == group && it.1.contains(&code))
-        && (once || group == ReasonGroup::Handshake)
-        && !joined
-    {
-        title = format!("{} (reason {code})", words.2);
+    if let Some((_, _, words)) = either {
+        title = format!("{words} (reason {code})");
     }
     if let (true, Some(dbm)) = (signal && weak, rssi) {
         title = format!("the signal is weak ({dbm} dBm): {}", group.words());

@@ -291,7 +291,7 @@ const ROOM: core::ops::RangeInclusive<u32> = 10_000..=400_000;
 /// are given out, or "alloc eb len=24 type=3 fail, heap:40760".
 pub(super) fn lacks_buffer(text: &str) -> bool {
     let after = |words: &str| text.split_once(words).and_then(|it| number(it.1));
-    if text.contains(" no eb") {
+    if text.starts_with("esf_buf: ") && text.contains(" no eb") {
         return after("max:").is_some_and(|it| after("alloc:") == Some(it));
     }
     text.starts_with("alloc eb len=") && after("fail, heap:").is_some_and(|it| ROOM.contains(&it))
@@ -373,6 +373,9 @@ pub(super) fn memory(lower: &SearchText<'_>) -> Option<LogEvent> {
 
 /// Reads `free heap: 18504`, `esp_get_minimum_free_heap_size():224` and `minimum free heap size: 664 bytes`.
 fn free_heap(lower: &SearchText<'_>) -> Option<LogEvent> {
+    if !lower.contains("heap") {
+        return None;
+    }
     let plain: String = lower.chars().map(|it| if it == '_' { ' ' } else { it }).collect();
     let at = plain.find("free heap")? + "free heap".len();
     let rest = plain[at..].trim_start_matches([' ', ':', '=', '(', ')', '>']);

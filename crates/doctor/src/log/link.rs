@@ -118,7 +118,7 @@ pub(super) fn disconnection(record: &SearchRecord<'_>) -> Option<LogEvent> {
     }
     let lower = &record.lower;
     // "wifi station: 201": a program that prints nothing but the number.
-    if record.tag.to_ascii_lowercase().contains("wifi")
+    if record.tag.contains("wifi")
         && let Ok(code @ 200..) = text.parse::<u32>()
     {
         return known(code);
@@ -241,7 +241,7 @@ fn known(code: u32) -> Option<LogEvent> {
 
 /// Returns whether a record is of Bluetooth, MQTT or another that has reasons of its own.
 fn is_of_others(record: &SearchRecord<'_>, lower: &SearchText<'_>) -> bool {
-    let tag = record.tag.to_ascii_lowercase();
+    let tag = &record.tag;
     let wifi = lower.contains("wifi") || lower.contains("ssid") || tag.contains("wifi");
     let whole = |text: &str, word: &str| {
         text.match_indices(word).any(|(at, _)| {

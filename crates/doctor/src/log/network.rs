@@ -110,7 +110,7 @@ fn broker_refused(record: &SearchRecord<'_>, lower: &SearchText<'_>) -> bool {
     ]
     .iter()
     .any(|it| lower.contains(it))
-        || record.tag.to_ascii_lowercase().contains("mqtt");
+        || record.tag.contains("mqtt");
     // Return codes of MQTT 3.1.1 from 1 (protocol) to 5 (rights).
     let refused = |code: Option<u32>| matches!(code, Some(1..=5));
     let code_after = |words: &str| lower.split_once(words).and_then(|it| number(it.1));

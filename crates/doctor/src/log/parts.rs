@@ -182,8 +182,8 @@ pub(super) fn error_of_part(record: &LogRecord<'_>) -> Option<LogEvent> {
 /// Returns what a record tells of storage, external memory and updates.
 pub(super) fn parts(record: &SearchRecord<'_>) -> Option<LogEvent> {
     let lower = &record.lower;
-    let tag = record.tag.to_ascii_lowercase();
-    if !(SUBJECTS.is_in(lower) || SUBJECTS.is_in(&tag)) {
+    let tag = &*record.tag;
+    if !(SUBJECTS.is_in(lower) || SUBJECTS.is_in(tag)) {
         return None;
     }
     // An image that a running program checks is that of an update.
@@ -192,13 +192,13 @@ pub(super) fn parts(record: &SearchRecord<'_>) -> Option<LogEvent> {
     if checks && late && record.level == Some(RecordLevel::Error) {
         return Some(LogEvent::UpdateRefused);
     }
-    if storage(lower, &tag) {
+    if storage(lower, tag) {
         return Some(LogEvent::StorageFailed);
     }
-    if external_memory(lower, &tag, record.level) {
+    if external_memory(lower, tag, record.level) {
         return Some(LogEvent::ExternalMemory);
     }
-    update(lower, &tag)
+    update(lower, tag)
 }
 
 /// Returns whether a text has the number of an error of NVS.

@@ -121,6 +121,9 @@ const DATES: [&str; 19] = [
 /// Removes the names of a date in front of the time that a monitor writes: `[May 21 12:34:56.789] `.
 fn undated(line: &str) -> &str {
     let mut rest = line.strip_prefix('[').unwrap_or(line);
+    if rest.as_bytes().get(3) != Some(&b' ') {
+        return line;
+    }
     while let Some(behind) = DATES.iter().find_map(|it| rest.strip_prefix(it)?.strip_prefix(' ')) {
         rest = behind.trim_start();
     }
