@@ -289,7 +289,7 @@ const ROOM: core::ops::RangeInclusive<u32> = 10_000..=400_000;
 
 /// Returns whether the driver has no buffer left for a frame: "esf_buf: t=3 l=24 max:8, alloc:8 no eb", where all that may be
 /// are given out, or "alloc eb len=24 type=3 fail, heap:40760".
-pub(super) fn lacks_buffer(text: &str) -> bool {
+fn lacks_buffer(text: &str) -> bool {
     let after = |words: &str| text.split_once(words).and_then(|it| number(it.1));
     if text.starts_with("esf_buf: ") && text.contains(" no eb") {
         return after("max:").is_some_and(|it| after("alloc:") == Some(it));
@@ -301,6 +301,10 @@ pub(super) fn lacks_buffer(text: &str) -> bool {
 pub(super) fn memory(lower: &SearchText<'_>) -> Option<LogEvent> {
     if lacks_buffer(lower) {
         return Some(LogEvent::SendBuffersFull);
+    }
+    // "m f null" and "m f probe req l=0" are all that the driver prints behind its tag.
+    if lower.starts_with("m f ") {
+        return Some(LogEvent::FrameDropped);
     }
     let none = [
         "esp_err_no_mem",
@@ -344,10 +348,8 @@ pub(super) fn memory(lower: &SearchText<'_>) -> Option<LogEvent> {
         "exception: oom",
         "last failed alloc call",
     ];
-    // "m f null" and "m f probe req l=0" are all that the driver prints behind its tag.
-    let of_driver = ["m f ", "mem fail", "fail to alloc", "e:m ", "alloc eb "]
-        .iter()
-        .any(|it| lower.starts_with(it));
+    let of_driver =
+        ["mem fail", "fail to alloc", "e:m ", "alloc eb "].iter().any(|it| lower.starts_with(it));
     let init = of_driver || lower.contains("expected to init") && lower.contains("rx buffer");
     // 257 and 0x101 are ESP_ERR_NO_MEM.
     let refused = [

@@ -203,6 +203,8 @@ pub enum LogEvent {
     WaitsForDownload,
     /// Memory could not be had.
     NoMemory,
+    /// The driver had no memory, or no buffer, for a frame.
+    FrameDropped,
     /// The free heap was printed, in bytes.
     FreeHeap(u32),
     /// ESP-NOW refused a call.

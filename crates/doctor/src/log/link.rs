@@ -104,7 +104,13 @@ const OTHERS: [&str; 14] = [
 ];
 
 /// Words in front of the number of a reason, in lower case.
-const NUMBERED: [&str; 3] = ["sta disconnect: ", "wifi disconnected: ", "sta_disconnected: "];
+const NUMBERED: [&str; 4] = [
+    "sta disconnect: ",
+    "wifi disconnected: ",
+    "sta_disconnected: ",
+    // ESP-IDF's examples.
+    "wi-fi disconnected ",
+];
 
 /// Words in front of "reason" that are none of a link, in lower case.
 const STARTS: [&str; 9] =

@@ -244,7 +244,6 @@ const ENDED: &[&str] = &[
     "software caused connection abort",
     "host is unreachable",
     "no route to host",
-    "connection timed out",
     "broken pipe",
     "lwmqtt_",
     // Arduino's client, whose socket has an error; 0 is the end of what the other side has to say.
@@ -271,7 +270,11 @@ fn connection_ended(lower: &SearchText<'_>) -> bool {
     let http = lower.contains("http") && ["code: -", "code -", "error: -"].iter().any(refused);
     // Mongoose OS names its events.
     let event = lower.ends_with("mqtt disconnect");
-    client || mqtt || event || http || below || ENDED.iter().any(|it| lower.contains(it))
+    // The same words of a network that cannot be joined are read elsewhere.
+    let late = lower.contains("connection timed out")
+        && (lower.contains("errno")
+            || !["wifi", "wi-fi", "wlan"].iter().any(|it| lower.contains(it)));
+    client || late || mqtt || event || http || below || ENDED.iter().any(|it| lower.contains(it))
 }
 
 fn socket(lower: &SearchText<'_>) -> Option<LogEvent> {

@@ -334,8 +334,6 @@ impl LogReader {
                 self.unaddressed()
             }
             LogEvent::NoAddress => self.unaddressed(),
-            // What the driver says behind its buffers is of the same frame.
-            LogEvent::NoMemory if self.silence.is_of_buffers(record) => return,
             LogEvent::Reset(reason) => {
                 // The watchdog of the bootloader resets early chips at power-on, but not after a program ran.
                 let ran = core::mem::take(&mut self.since_start) > 0;

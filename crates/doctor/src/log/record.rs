@@ -143,7 +143,10 @@ fn without_time(line: &str) -> &str {
     let head = &line[..end];
     let digits = head.bytes().filter(u8::is_ascii_digit).count();
     let ends = head.ends_with([' ', ']', '>', '|']);
-    if head.contains(':') && digits >= 5 && ends { &line[end..] } else { line }
+    // esp-link and Espruino have milliseconds: "243380> ".
+    let milli =
+        head.trim().strip_suffix('>').is_some_and(|it| !it.is_empty() && digits == it.len());
+    if milli || head.contains(':') && digits >= 5 && ends { &line[end..] } else { line }
 }
 
 /// First words of what the driver of the ESP8266 prints into the dots of a program that waits.

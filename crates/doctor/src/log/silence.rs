@@ -1,9 +1,9 @@
-//! Silence that tells: no address behind DHCP's start, and nothing behind the start of the radio; and what the next line goes on
-//! with: an address behind its label, a frame behind the driver's buffers.
+//! Silence that tells: no address behind DHCP's start, and nothing behind the start of the radio; and an address that stands in
+//! the line behind its label.
 
+use super::address;
 use super::event::LogEvent;
 use super::record::LogRecord;
-use super::{address, crash};
 
 /// First words of the driver of the ESP8266 when DHCP starts.
 const ASKS: &str = "dhcp client start";
@@ -23,8 +23,6 @@ pub(super) struct Silence {
     asks: bool,
     /// Whether the last record is the label of an address, and no more.
     label: bool,
-    /// Whether the driver has just found no buffer for a frame.
-    buffers: bool,
 }
 
 impl Silence {
@@ -32,7 +30,6 @@ impl Silence {
     pub(super) fn see(&mut self, record: &LogRecord<'_>) {
         self.asks |= record.text.starts_with(ASKS);
         self.label = address::asks_address(record.text);
-        self.buffers = crash::lacks_buffer(record.text) || self.is_of_buffers(record);
         if record.level.is_some() {
             self.radio = self.driver && record.text.starts_with("phy_version");
             self.driver |= record.tag == "wifi";
@@ -42,11 +39,6 @@ impl Silence {
     /// Reads the address behind its label.
     pub(super) fn address(&self, record: &LogRecord<'_>) -> Option<LogEvent> {
         if self.label { address::bare_address(record.text) } else { None }
-    }
-
-    /// Returns whether a record tells again of the frame for which the driver found no buffer.
-    pub(super) fn is_of_buffers(&self, record: &LogRecord<'_>) -> bool {
-        self.buffers && ["m f ", "alloc eb "].iter().any(|it| record.text.starts_with(it))
     }
 
     /// Returns whether DHCP has asked for an address.
