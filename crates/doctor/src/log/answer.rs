@@ -17,13 +17,36 @@ const ASKS: [&str; 5] = ["resolv", "lookup", "look up", "hostbyname", "dns "];
 /// Words of an address that a program uses as another's: nobody sets that one up as 255.255.255.255.
 const USED: [&str; 5] = ["connecting to", "connect to", "broker ip", "server ip", "remote ip"];
 
-/// Words that may stand between a name and its address, in the order in which they are left out from the end.
+/// Words that may stand between a name and its address.
 const BETWEEN: [&str; 9] = ["=", ">", "-", ":", " is", " to", " as", " ip", " address"];
 
 /// Last parts of names of the network at large, and of one's own.
 const TOP: [&str; 14] = [
     "com", "org", "net", "io", "edu", "gov", "info", "cloud", "dev", "app", "local", "lan", "home",
     "example",
+];
+
+/// Words of a server that has no place for another client: of whom it speaks, and that it has none.
+const FULL: [(&str, &str); 9] = [
+    ("connections in use", "all "),
+    ("sockets in use", "all "),
+    ("out of sockets", ""),
+    ("no free socket", ""),
+    ("accept", "too many open files"),
+    ("max connections", "reject"),
+    ("max clients", "reject"),
+    ("too many clients", ""),
+    ("no free space new client", ""),
+];
+
+/// Words of a broker's answer that did not come.
+const UNANSWERED: [&str; 6] = [
+    "timed out",
+    "connack timeout",
+    "timeout waiting",
+    "no connack",
+    "connack not rec",
+    "failed to receive",
 ];
 
 /// Returns what a text tells of an answer that is none.
@@ -75,8 +98,7 @@ fn ends_with_host(text: &str) -> bool {
 
 /// Reads a broker's answer to who wants to join: its code in any program's words, or that none came.
 fn connack(lower: &SearchText<'_>) -> Option<LogEvent> {
-    let none = ["timed out", "timeout", "no connack", "not receive", "failed to receive"];
-    if none.iter().any(|it| lower.contains(it)) {
+    if UNANSWERED.iter().any(|it| lower.contains(it)) {
         return Some(LogEvent::ConnectionFailed);
     }
     let behind = lower.split_once("connack")?.1;
@@ -91,19 +113,6 @@ fn connack(lower: &SearchText<'_>) -> Option<LogEvent> {
     matches!(hex.or_else(|| number(rest)), Some(1..=5 | 0x80..=0x9f))
         .then_some(LogEvent::BrokerRefused)
 }
-
-/// Words of a server that has no place for another client: of whom it speaks, and that it has none.
-const FULL: [(&str, &str); 9] = [
-    ("connections in use", "all "),
-    ("sockets in use", "all "),
-    ("out of sockets", ""),
-    ("no free socket", ""),
-    ("accept", "too many open files"),
-    ("max connections", "reject"),
-    ("max clients", "reject"),
-    ("too many clients", ""),
-    ("no free space new client", ""),
-];
 
 #[cfg(test)]
 mod tests {
@@ -145,6 +154,11 @@ mod tests {
         ] {
             assert_eq!(told(line), [event], "{line}");
         }
-        assert!(told("MQTT0 CONNACK 0").is_empty());
+        for line in ["MQTT0 CONNACK 0", "waits for CONNACK, timeout: 10 s"] {
+            assert!(
+                told(line).iter().all(|it| !matches!(it, BrokerRefused | ConnectionFailed)),
+                "{line}"
+            );
+        }
     }
 }
