@@ -13,6 +13,7 @@ const FAINTEST: i8 = -110;
 
 /// Words of ESPHome (its `get_disconnect_reason_str`), Tasmota, Arduino and the ESP8266's SDK for reasons, in lower case.
 const WORDS: &[(&str, u8)] = &[
+    ("unspecified", 1),
     ("auth expired", 2),
     ("auth leave", 3),
     ("association expired", 4),
@@ -401,6 +402,9 @@ mod tests {
         use LogEvent::Disconnected;
         for (line, code) in [
             ("Reason: '(201) No AP found' Connected for 2860 ms", 201),
+            ("ssid[x] bssid[00:00:5e:00:53:07] reason[203]", 203),
+            ("I (5) example_connect: Wi-Fi disconnected 201, trying to reconnect...", 201),
+            ("[W][wifi:1]: Disconnected ssid='x' reason='Unspecified'", 1),
             ("I (5) wifi: state: auth -> init (2)", 2),
             ("state: 3 -> 0 (2)", 4),
             ("state: 5 -> 2 (7c0)", 7),

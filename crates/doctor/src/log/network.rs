@@ -60,11 +60,16 @@ fn name_failed(lower: &SearchText<'_>) -> bool {
         "lookup failed",
         "eai_fail",
         "unknown host",
+        "failure in name resolution",
         "mqtt dns fail",
     ];
     // "ERROR hostByName": the call's name beside a sign.
     let call = ["hostbyname", "getaddrinfo"].iter().any(|it| lower.contains(it));
-    if call && ["fail", "error"].iter().any(|it| lower.contains(it)) {
+    if call
+        && ["fail", "error", "status: -", "returned -", "returned: -"]
+            .iter()
+            .any(|it| lower.contains(it))
+    {
         return true;
     }
     // MicroPython's number is the whole text.
@@ -249,6 +254,9 @@ const ENDED: &[&str] = &[
     // Arduino's client, whose socket has an error; 0 is the end of what the other side has to say.
     "connected(): disconnected: res: -",
     "econnreset",
+    "econnaborted",
+    "ehostunreach",
+    "enotconn",
     "econnrefused",
     "etimedout",
 ];
@@ -267,14 +275,26 @@ fn connection_ended(lower: &SearchText<'_>) -> bool {
     // Arduino's client for TLS, where the connection below it cannot be made.
     let below = lower.contains("start_ssl_client")
         && (lower.has_number("-1") || lower.contains("connect to server"));
-    let http = lower.contains("http") && ["code: -", "code -", "error: -"].iter().any(refused);
+    let http = lower.contains("http")
+        && ["code: -", "code -", "error: -", "status: -", "status = -", "code = -", "code=-"]
+            .iter()
+            .any(refused);
+    // ESP-AT, of what it was to send.
+    let unsent = ["send fail", "link is not valid"].contains(&lower.as_str());
     // Mongoose OS names its events.
     let event = lower.ends_with("mqtt disconnect");
     // The same words of a network that cannot be joined are read elsewhere.
     let late = lower.contains("connection timed out")
         && (lower.contains("errno")
             || !["wifi", "wi-fi", "wlan"].iter().any(|it| lower.contains(it)));
-    client || late || mqtt || event || http || below || ENDED.iter().any(|it| lower.contains(it))
+    client
+        || late
+        || unsent
+        || mqtt
+        || event
+        || http
+        || below
+        || ENDED.iter().any(|it| lower.contains(it))
 }
 
 fn socket(lower: &SearchText<'_>) -> Option<LogEvent> {
@@ -282,7 +302,9 @@ fn socket(lower: &SearchText<'_>) -> Option<LogEvent> {
     let full =
         ["not enough space", "no buffer space available"].iter().any(|it| lower.contains(it))
             && lower.contains("send");
-    if full || lower.contains("could not send data: 12") {
+    // Zephyr has the number of the error behind the words.
+    let refused = lower.contains("send") && lower.contains("fail") && lower.has_number("-12");
+    if full || refused || lower.contains("could not send data: 12") {
         return Some(LogEvent::SendBuffersFull);
     }
     // All sockets are taken. Files have the same number.
@@ -364,6 +386,11 @@ mod tests {
             ("E (5) MQTT: transport_read() error: errno=-128", SocketError(128)),
             ("W (5) httpd: httpd_accept_conn: error in accept (23)", SocketError(23)),
             ("E (5) client: Unable to create socket: errno 23", SocketError(23)),
+            ("[E][a.cpp:1] connect(): start_ssl_client: -1", ConnectionFailed),
+            ("<err> app: getaddrinfo status: -2", NameFailed),
+            ("net_ctx: send failed: -12", LogEvent::SendBuffersFull),
+            ("Error: ConnectionRefused(NotAuthorized)", BrokerRefused),
+            ("[W][api.connection:81]: probe (192.0.2.9): Connection closed", LogEvent::ClientLeft),
         ] {
             assert_eq!(told(line), [event], "{line}");
         }

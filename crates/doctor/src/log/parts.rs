@@ -322,8 +322,8 @@ fn update(lower: &SearchText<'_>, tag: &str) -> Option<LogEvent> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::LogEvent;
     use super::super::event::told;
+    use super::super::{LogEvent, WordCause};
 
     #[test]
     fn storage_external_memory_and_updates_are_read() {
@@ -342,6 +342,8 @@ mod tests {
             ("E (5) fw: OTA update failed", UpdateFailed),
             ("could not go on in Update.end", UpdateFailed),
             ("no PSRAM", ExternalMemory),
+            ("E (5) esp-tls: [sock=9] select() timeout", LogEvent::Words(WordCause::Connections)),
+            ("E (5) esp-tls: Failed to set global CA", LogEvent::Words(WordCause::Tls)),
         ] {
             assert_eq!(told(line), [event], "{line}");
         }
