@@ -33,8 +33,8 @@ pub(super) fn files(record: &SearchRecord<'_>) -> Option<LogEvent> {
         return None;
     }
     let tag = &*record.tag;
-    let subject = SUBJECTS.is_in(lower) || SUBJECTS.is_in(&tag) || list::has_whole(lower, &["fs"]);
-    if !subject || list::has_whole(lower, &CARDS) || list::has(&tag, &CARDS) {
+    let subject = SUBJECTS.is_in(lower) || SUBJECTS.is_in(tag) || list::has_whole(lower, &["fs"]);
+    if !subject || list::has_whole(lower, &CARDS) || list::has(tag, &CARDS) {
         return None;
     }
     let has = |words: &[&str]| words.iter().any(|it| lower.contains(it));

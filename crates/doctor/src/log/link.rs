@@ -255,7 +255,7 @@ fn is_of_others(record: &SearchRecord<'_>, lower: &SearchText<'_>) -> bool {
             text[..at].chars().next_back().is_none_or(|it| !it.is_ascii_alphanumeric())
         })
     };
-    !wifi && OTHERS.iter().any(|it| whole(lower, it) || whole(&tag, it))
+    !wifi && OTHERS.iter().any(|it| whole(lower, it) || whole(tag, it))
 }
 
 /// Returns what a record tells of a link that is made or works.

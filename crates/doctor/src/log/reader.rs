@@ -306,15 +306,7 @@ impl LogReader {
                 }
                 event
             }
-            // "Connected" right after the association, or after DHCP has asked, is of that, and not of an address.
-            LogEvent::Associated | LogEvent::GotIp
-                if !link::begins_association(record.text)
-                    && !address::names_address(record.text)
-                    && self
-                        .joined
-                        .as_ref()
-                        .is_some_and(|it| self.silence.asks() || is_soon(it, record)) =>
-            {
+            LogEvent::Associated | LogEvent::GotIp if self.is_associated(record) => {
                 self.linked = Some(true);
                 return;
             }
@@ -362,6 +354,15 @@ impl LogReader {
             event => event,
         };
         self.keep(event, place);
+    }
+
+    /// Returns whether a record that tells of a link is of the association before it, and of no address: "connected" right
+    /// behind it, or after DHCP has asked.
+    fn is_associated(&self, record: &LogRecord<'_>) -> bool {
+        let soon = |it: &LogPlace| self.silence.asks() || is_soon(it, record);
+        self.joined.as_ref().is_some_and(soon)
+            && !link::begins_association(record.text)
+            && !address::names_address(record.text)
     }
 
     /// Takes in that there is no address: what fails behind it follows, as without a link.
