@@ -457,8 +457,8 @@ pub const REASONS: &[DisconnectionReason] = {
         reason(
             204,
             "HANDSHAKE_TIMEOUT",
-            Password,
-            "the handshake of keys did not end: mostly a wrong password",
+            Handshake,
+            "the handshake of keys did not end: frames are lost, or the password is wrong",
             "check the password, its upper and lower case and characters; then the signal",
         ),
         reason(

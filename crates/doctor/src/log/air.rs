@@ -46,7 +46,7 @@ pub(super) fn air(record: &SearchRecord<'_>) -> Vec<LogEvent> {
     found.extend(phy(text).map(LogEvent::Phy));
     found.extend(rate(text).map(LogEvent::PhyRate));
     found.extend(reply(text));
-    found.extend(esp_now(record.tag, &record.lower));
+    found.extend(esp_now(&record.tag, &record.lower));
     found
 }
 

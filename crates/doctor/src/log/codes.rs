@@ -78,7 +78,7 @@ pub(super) fn has_driver_call(lower: &SearchText<'_>) -> bool {
 /// Returns what the numbers of a record tell.
 pub(super) fn told(record: &SearchRecord<'_>) -> Option<LogEvent> {
     let lower = &record.lower;
-    let tag = record.tag.to_ascii_lowercase();
+    let tag = &record.tag;
     if let Some((_, event)) = NAMES.iter().find(|it| lower.contains(it.0)) {
         return Some(*event);
     }

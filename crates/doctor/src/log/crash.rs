@@ -283,8 +283,29 @@ const fn is_of_mpi(code: u32) -> bool {
     matches!(code & !0x7f, 0 | 0x3d00 | 0x3180..=0x3580 | 0x4080..=0x4400 | 0x4b80..=0x4f80 | 0x7a00..=0x7e80)
 }
 
+/// Free heap in bytes with which a frame of the driver would find memory, and its buffers are taken. A larger one has external
+/// memory in it, which the driver does not take.
+const ROOM: core::ops::RangeInclusive<u32> = 10_000..=400_000;
+
+/// Returns whether the driver has no buffer left for a frame: "esf_buf: t=3 l=24 max:8, alloc:8 no eb", where all that may be
+/// are given out, or "alloc eb len=24 type=3 fail, heap:40760".
+fn lacks_buffer(text: &str) -> bool {
+    let after = |words: &str| text.split_once(words).and_then(|it| number(it.1));
+    if text.starts_with("esf_buf: ") && text.contains(" no eb") {
+        return after("max:").is_some_and(|it| after("alloc:") == Some(it));
+    }
+    text.starts_with("alloc eb len=") && after("fail, heap:").is_some_and(|it| ROOM.contains(&it))
+}
+
 /// Returns what a text tells of memory.
 pub(super) fn memory(lower: &SearchText<'_>) -> Option<LogEvent> {
+    if lacks_buffer(lower) {
+        return Some(LogEvent::SendBuffersFull);
+    }
+    // "m f null" and "m f probe req l=0" are all that the driver prints behind its tag.
+    if lower.starts_with("m f ") {
+        return Some(LogEvent::FrameDropped);
+    }
     let none = [
         "esp_err_no_mem",
         "malloc failed",
@@ -327,10 +348,8 @@ pub(super) fn memory(lower: &SearchText<'_>) -> Option<LogEvent> {
         "exception: oom",
         "last failed alloc call",
     ];
-    // "m f null" and "m f probe req l=0" are all that the driver prints behind its tag.
-    let of_driver = ["m f ", "mem fail", "fail to alloc", "e:m ", "alloc eb "]
-        .iter()
-        .any(|it| lower.starts_with(it));
+    let of_driver =
+        ["mem fail", "fail to alloc", "e:m ", "alloc eb "].iter().any(|it| lower.starts_with(it));
     let init = of_driver || lower.contains("expected to init") && lower.contains("rx buffer");
     // 257 and 0x101 are ESP_ERR_NO_MEM.
     let refused = [
@@ -356,6 +375,9 @@ pub(super) fn memory(lower: &SearchText<'_>) -> Option<LogEvent> {
 
 /// Reads `free heap: 18504`, `esp_get_minimum_free_heap_size():224` and `minimum free heap size: 664 bytes`.
 fn free_heap(lower: &SearchText<'_>) -> Option<LogEvent> {
+    if !lower.contains("heap") {
+        return None;
+    }
     let plain: String = lower.chars().map(|it| if it == '_' { ' ' } else { it }).collect();
     let at = plain.find("free heap")? + "free heap".len();
     let rest = plain[at..].trim_start_matches([' ', ':', '=', '(', ')', '>']);

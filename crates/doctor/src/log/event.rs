@@ -175,6 +175,10 @@ pub enum LogEvent {
     PowerSave(PowerSaveType),
     /// The station or ESP-NOW follows the access point to this channel.
     Channel(u8),
+    /// The device's own access point moved to another channel while a station was on it.
+    SoftApMoved,
+    /// A station left the device's own access point while the device joined a network.
+    StationLost,
     /// The supply fell too low.
     Brownout,
     /// The program was stopped by an exception, an assertion or `abort()`.
@@ -199,6 +203,8 @@ pub enum LogEvent {
     WaitsForDownload,
     /// Memory could not be had.
     NoMemory,
+    /// The driver had no memory, or no buffer, for a frame.
+    FrameDropped,
     /// The free heap was printed, in bytes.
     FreeHeap(u32),
     /// ESP-NOW refused a call.
@@ -209,6 +215,8 @@ pub enum LogEvent {
     SocketError(u16),
     /// A connection could not be made, without a code.
     ConnectionFailed,
+    /// A client of the device's own server ended its connection.
+    ClientLeft,
     /// A connection to a broker was made.
     ConnectionMade,
     /// The address of a name could not be had.

@@ -32,9 +32,9 @@ pub(super) fn files(record: &SearchRecord<'_>) -> Option<LogEvent> {
     if !mounts.iter().any(|it| lower.contains(it)) {
         return None;
     }
-    let tag = record.tag.to_ascii_lowercase();
-    let subject = SUBJECTS.is_in(lower) || SUBJECTS.is_in(&tag) || list::has_whole(lower, &["fs"]);
-    if !subject || list::has_whole(lower, &CARDS) || list::has(&tag, &CARDS) {
+    let tag = &*record.tag;
+    let subject = SUBJECTS.is_in(lower) || SUBJECTS.is_in(tag) || list::has_whole(lower, &["fs"]);
+    if !subject || list::has_whole(lower, &CARDS) || list::has(tag, &CARDS) {
         return None;
     }
     let has = |words: &[&str]| words.iter().any(|it| lower.contains(it));
@@ -67,7 +67,7 @@ pub(super) fn files(record: &SearchRecord<'_>) -> Option<LogEvent> {
     ]) {
         return None;
     }
-    if !COMPONENTS.contains(&&*tag) {
+    if !COMPONENTS.contains(&tag) {
         return Some(LogEvent::FileSystemFailed);
     }
     // No format makes a partition.

@@ -250,6 +250,10 @@ mod tests {
             "[19:46:42:120] state: x",
             "> state: x",
             "2026-01-02 10:11:12.5 state: x",
+            "2026-01-02T10:11:12.5Z state: x",
+            "[Jan 02 10:11:12.500] state: x",
+            "Fri Jan 2 10:11:12 2026 state: x",
+            "  1042> state: x",
         ] {
             assert_eq!(records(line)[0].text, "state: x", "{line}");
         }

@@ -1,5 +1,6 @@
 //! The link: how it begins and ends, its strength, power save, channels.
 
+use super::address;
 use super::event::{LogEvent, PowerSaveType, number};
 use super::search::{SearchRecord, SearchText};
 use super::words::WordCause;
@@ -12,6 +13,7 @@ const FAINTEST: i8 = -110;
 
 /// Words of ESPHome (its `get_disconnect_reason_str`), Tasmota, Arduino and the ESP8266's SDK for reasons, in lower case.
 const WORDS: &[(&str, u8)] = &[
+    ("unspecified", 1),
     ("auth expired", 2),
     ("auth leave", 3),
     ("association expired", 4),
@@ -103,7 +105,13 @@ const OTHERS: [&str; 14] = [
 ];
 
 /// Words in front of the number of a reason, in lower case.
-const NUMBERED: [&str; 3] = ["sta disconnect: ", "wifi disconnected: ", "sta_disconnected: "];
+const NUMBERED: [&str; 4] = [
+    "sta disconnect: ",
+    "wifi disconnected: ",
+    "sta_disconnected: ",
+    // ESP-IDF's examples.
+    "wi-fi disconnected ",
+];
 
 /// Words in front of "reason" that are none of a link, in lower case.
 const STARTS: [&str; 9] =
@@ -117,7 +125,7 @@ pub(super) fn disconnection(record: &SearchRecord<'_>) -> Option<LogEvent> {
     }
     let lower = &record.lower;
     // "wifi station: 201": a program that prints nothing but the number.
-    if record.tag.to_ascii_lowercase().contains("wifi")
+    if record.tag.contains("wifi")
         && let Ok(code @ 200..) = text.parse::<u32>()
     {
         return known(code);
@@ -136,7 +144,8 @@ pub(super) fn disconnection(record: &SearchRecord<'_>) -> Option<LogEvent> {
     if let Some(code) = lower.split_once("unknown failure ").and_then(|it| number(it.1)) {
         return known(code);
     }
-    let speaks = ["disconnect", "reason:", "reason=", "reason ", "connect fail", "reason("];
+    let speaks =
+        ["disconnect", "reason:", "reason=", "reason ", "connect fail", "reason(", "reason["];
     if !speaks.iter().any(|it| lower.contains(it)) || is_of_others(record, lower) {
         return None;
     }
@@ -239,14 +248,14 @@ fn known(code: u32) -> Option<LogEvent> {
 
 /// Returns whether a record is of Bluetooth, MQTT or another that has reasons of its own.
 fn is_of_others(record: &SearchRecord<'_>, lower: &SearchText<'_>) -> bool {
-    let tag = record.tag.to_ascii_lowercase();
+    let tag = &record.tag;
     let wifi = lower.contains("wifi") || lower.contains("ssid") || tag.contains("wifi");
     let whole = |text: &str, word: &str| {
         text.match_indices(word).any(|(at, _)| {
             text[..at].chars().next_back().is_none_or(|it| !it.is_ascii_alphanumeric())
         })
     };
-    !wifi && OTHERS.iter().any(|it| whole(lower, it) || whole(&tag, it))
+    !wifi && OTHERS.iter().any(|it| whole(lower, it) || whole(tag, it))
 }
 
 /// Returns what a record tells of a link that is made or works.
@@ -259,7 +268,7 @@ pub(super) fn link(record: &SearchRecord<'_>) -> Vec<LogEvent> {
     }
     let lower = &record.lower;
     // The state "run" comes before the handshake of keys, and this after it.
-    if text.starts_with("connected with ")
+    if begins_association(text)
         || ((lower.contains("wifi connected")
             || lower.contains("wifi: connected")
             || lower.contains("wifi : connected"))
@@ -275,7 +284,7 @@ pub(super) fn link(record: &SearchRecord<'_>) -> Vec<LogEvent> {
     if text.as_str() == "+CWJAP:4" {
         found.push(LogEvent::Words(WordCause::LinkFailed));
     }
-    found.extend(address(lower));
+    found.extend(address::address(lower));
     found.extend(strength(lower));
     found.extend(power_save(text, lower));
     found.extend(wifi_call(lower));
@@ -292,152 +301,13 @@ pub(super) fn link(record: &SearchRecord<'_>) -> Vec<LogEvent> {
 pub(super) fn has_keys_open(text: &str, open: bool) -> bool {
     match state(text) {
         Some(rest) => rest.starts_with("assoc -> run") || (open && rest.starts_with("run -> ")),
-        None => open && !text.starts_with("connected with ") && !text.contains("ip: "),
+        None => open && !begins_association(text) && !text.contains("ip: "),
     }
 }
 
-/// Returns whether a text tells of an IP address.
-pub(super) fn names_address(text: &str) -> bool {
-    let lower = &SearchText::lower(text);
-    address(lower) == Some(LogEvent::GotIp)
-}
-
-/// Seconds that a client of DHCP waits when it asks for the third time: 4 at first, and twice as long each time (RFC 2131, 4.1).
-const THIRD_WAIT_S: u32 = 15;
-
-/// Returns whether Zephyr asks for an address for the third time or later.
-fn asks_in_vain(lower: &SearchText<'_>) -> bool {
-    let waits = lower.split_once("send discover xid=").and_then(|it| it.1.split_once("timeout="));
-    waits.is_some_and(|it| number(it.1).is_some_and(|it| it >= THIRD_WAIT_S))
-}
-
-/// Reads that there is an IP address, or none.
-fn address(lower: &SearchText<'_>) -> Option<LogEvent> {
-    let none = [
-        "no dhcpoffers received",
-        "dhcp timeout",
-        "dhcp_timeout(): restarting",
-        "dhcp timed out",
-        "dhcp failed",
-        "dhcp client failed",
-        "dhcp: no lease",
-        "failed to obtain ip",
-        "failed to get ip",
-        "no ip address received",
-        "waiting for ip timed out",
-    ];
-    if none.iter().any(|it| lower.contains(it)) || asks_in_vain(lower) {
-        return Some(LogEvent::NoAddress);
-    }
-    // A SoftAP's address is its own; a static one of zeros stands for DHCP.
-    if OTHER_ADDRESSES.iter().any(|it| lower.contains(it)) {
-        return None;
-    }
-    let told = ["got ip", "got_ip", "sta ip:", "sta_ip:"].iter().any(|it| lower.contains(it));
-    let mut found = [false; 4];
-    for rest in LABELS.iter().filter_map(|it| Some(lower.split_once(it)?.1)) {
-        // "IP address of Device: 255.255.255.255": what is no address is no server's, either.
-        let own = OwnAddress::of(rest).or_else(|| {
-            let (words, rest) = rest.split_once(": ")?;
-            let name = words.len() < NAME
-                && words.bytes().all(|it| it == b' ' || it.is_ascii_alphabetic());
-            OwnAddress::of(rest).filter(|it| name && *it != OwnAddress::Any)
-        });
-        if let Some(own) = own {
-            found[own as usize] = true;
-        }
-    }
-    let has = |which: OwnAddress| found[which as usize];
-    if has(OwnAddress::LinkLocal) {
-        return Some(LogEvent::NoAddress);
-    }
-    match (told, has(OwnAddress::Any), has(OwnAddress::Ones), has(OwnAddress::Unset)) {
-        // Arduino's event of an address that is none.
-        (true, false, true, _) => Some(LogEvent::NoAddress),
-        (_, false, true, _) | (_, false, _, true) => Some(LogEvent::AddressUnset),
-        (false, false, false, false) => None,
-        _ => Some(LogEvent::GotIp),
-    }
-}
-
-/// Words in front of a device's own address, in lower case.
-const LABELS: [&str; 8] = [
-    "ip address",
-    "ip:",
-    "local ip",
-    "ip is",
-    "dhcp ip:",
-    "static_ip=",
-    // MicroPython's tutorial, and Zephyr.
-    "network config",
-    "ipv4 address",
-];
-
-/// Words of addresses that are not the station's own.
-const OTHER_ADDRESSES: [&str; 8] =
-    ["ap ip", "softap", "ap_ip", "192.168.4.1,", "manual", "configuring", "broadcast", "netmask:"];
-
-/// Bytes of the words that may stand between "IP address" and a colon.
-const NAME: usize = 24;
-
-/// An address that a program prints as its own.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum OwnAddress {
-    /// One that may be its own.
-    Any,
-    /// Zeros, or Arduino's words for them.
-    Unset,
-    /// 255.255.255.255, `INADDR_NONE`.
-    Ones,
-    /// 169.254.0.0/16, which a device gives itself where DHCP does not answer (RFC 3927).
-    LinkLocal,
-}
-
-impl OwnAddress {
-    /// Reads the address that a text begins with; the one that a SoftAP has by default is none of a station.
-    fn of(text: &str) -> Option<Self> {
-        let text = text.trim_start_matches([' ', '\t', ':', '=', '(', '\'', '"']);
-        if text.starts_with("ip unset)") {
-            return Some(Self::Unset);
-        }
-        let numbers = text.split('.').take(4).filter(|it| number(it).is_some()).count();
-        if numbers < 4 || text.split_whitespace().next() == Some("192.168.4.1") {
-            return None;
-        }
-        let begins = |it: &str| text.starts_with(it);
-        Some(match () {
-            () if begins("0.0.0.0") => Self::Unset,
-            () if begins("255.255.255.255") => Self::Ones,
-            () if begins("169.254.") => Self::LinkLocal,
-            () => Self::Any,
-        })
-    }
-}
-
-/// Returns whether a text prints 255.255.255.255 as an address.
-pub(super) fn names_ones(text: &str) -> bool {
-    text.contains("255.255.255.255")
-}
-
-/// Returns whether a text ends where an address has to follow: Arduino's examples print it in the next line.
-pub(super) fn asks_address(text: &str) -> bool {
-    let Some(label) = text.trim_end().strip_suffix(':') else { return false };
-    let lower = label.trim_end().to_ascii_lowercase();
-    let words = || lower.split_whitespace();
-    let others = ["ap", "softap", "server", "broker", "gateway", "host", "dns", "remote", "target"];
-    ["ip address", "local ip", " ip"].iter().any(|it| lower.ends_with(it))
-        && words().count() <= 4
-        && !words().any(|it| others.contains(&it))
-}
-
-/// Reads an address that is all of a line.
-pub(super) fn bare_address(text: &str) -> Option<LogEvent> {
-    let lone = text.bytes().all(|it| it.is_ascii_digit() || it == b'.') || text == "(IP unset)";
-    Some(match OwnAddress::of(&text.to_ascii_lowercase()).filter(|_| lone)? {
-        OwnAddress::Any => LogEvent::GotIp,
-        OwnAddress::LinkLocal => LogEvent::NoAddress,
-        OwnAddress::Unset | OwnAddress::Ones => LogEvent::AddressUnset,
-    })
+/// Returns whether a text is the driver's, for an association that begins.
+pub(super) fn begins_association(text: &str) -> bool {
+    text.starts_with("connected with ")
 }
 
 /// Reads how strong the access point is heard. A scan's strengths are of others, too.
@@ -532,6 +402,9 @@ mod tests {
         use LogEvent::Disconnected;
         for (line, code) in [
             ("Reason: '(201) No AP found' Connected for 2860 ms", 201),
+            ("ssid[x] bssid[00:00:5e:00:53:07] reason[203]", 203),
+            ("I (5) example_connect: Wi-Fi disconnected 201, trying to reconnect...", 201),
+            ("[W][wifi:1]: Disconnected ssid='x' reason='Unspecified'", 1),
             ("I (5) wifi: state: auth -> init (2)", 2),
             ("state: 3 -> 0 (2)", 4),
             ("state: 5 -> 2 (7c0)", 7),

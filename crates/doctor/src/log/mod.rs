@@ -2,7 +2,9 @@
 //!
 //! | module | contents |
 //! |---|---|
+//! | `address` | the device's own IP address |
 //! | `air` | what a record tells of the air: PHYs, rates, replies, frames of ESP-NOW |
+//! | `answer` | answers that are none: of names, brokers, servers that are full |
 //! | `boot` | what start-up tells of the firmware: chip, release, clock |
 //! | `clause` | parts of sentences, and signs of failure in them |
 //! | `codes` | numbers that stand for words: of TLS, HTTP, MQTT clients, the driver's errors |
@@ -20,6 +22,7 @@
 //! | `setting` | settings that start-up prints |
 //! | `signs` | words of failures |
 //! | `silence` | what has to come behind a line, and does not |
+//! | `soft_ap` | the device's own access point, and who is on it |
 //! | `subjects` | words of what fails |
 //! | `topic` | what a record speaks of: the network, a broker, a server, or none of them |
 //! | `trigger` | words without which a record tells nothing |
@@ -27,7 +30,9 @@
 //! | `words` | a second reading: a failure beside a subject |
 //! | `wrapped` | lines that a terminal wrapped |
 
+mod address;
 mod air;
+mod answer;
 mod boot;
 mod clause;
 mod codes;
@@ -45,6 +50,7 @@ mod search;
 mod setting;
 mod signs;
 mod silence;
+mod soft_ap;
 mod subjects;
 mod topic;
 mod trigger;

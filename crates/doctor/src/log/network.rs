@@ -1,5 +1,6 @@
 //! Beyond the link: names, TLS, brokers, sockets.
 
+use super::answer;
 use super::event::{LogEvent, TlsFailure, number};
 use super::search::{SearchRecord, SearchText};
 
@@ -15,6 +16,9 @@ pub(super) fn network(record: &SearchRecord<'_>) -> Option<LogEvent> {
     let lower = &record.lower;
     if name_failed(lower) {
         return Some(LogEvent::NameFailed);
+    }
+    if let Some(event) = answer::answer(lower) {
+        return Some(event);
     }
     if broker_refused(record, lower) {
         return Some(LogEvent::BrokerRefused);
@@ -56,11 +60,16 @@ fn name_failed(lower: &SearchText<'_>) -> bool {
         "lookup failed",
         "eai_fail",
         "unknown host",
+        "failure in name resolution",
         "mqtt dns fail",
     ];
     // "ERROR hostByName": the call's name beside a sign.
     let call = ["hostbyname", "getaddrinfo"].iter().any(|it| lower.contains(it));
-    if call && ["fail", "error"].iter().any(|it| lower.contains(it)) {
+    if call
+        && ["fail", "error", "status: -", "returned -", "returned: -"]
+            .iter()
+            .any(|it| lower.contains(it))
+    {
         return true;
     }
     // MicroPython's number is the whole text.
@@ -81,6 +90,9 @@ const REFUSED: &[&str] = &[
     "bad user name",
     "bad_credentials",
     "bad credentials",
+    // Names of Rust's crates.
+    "notauthorized",
+    "badusername",
     "malformed credentials",
     "identifier rejected",
     "auth error",
@@ -92,11 +104,18 @@ const REFUSED: &[&str] = &[
 ];
 
 fn broker_refused(record: &SearchRecord<'_>, lower: &SearchText<'_>) -> bool {
-    let of_broker =
-        ["mqtt", "connection refuse", "broker", "disconnected", "client", "auth error with"]
-            .iter()
-            .any(|it| lower.contains(it))
-            || record.tag.to_ascii_lowercase().contains("mqtt");
+    let of_broker = [
+        "mqtt",
+        "connection refuse",
+        "connectionrefused",
+        "broker",
+        "disconnected",
+        "client",
+        "auth error with",
+    ]
+    .iter()
+    .any(|it| lower.contains(it))
+        || record.tag.contains("mqtt");
     // Return codes of MQTT 3.1.1 from 1 (protocol) to 5 (rights).
     let refused = |code: Option<u32>| matches!(code, Some(1..=5));
     let code_after = |words: &str| lower.split_once(words).and_then(|it| number(it.1));
@@ -105,8 +124,11 @@ fn broker_refused(record: &SearchRecord<'_>, lower: &SearchText<'_>) -> bool {
         || (failed && return_code(lower).is_some_and(|it| matches!(it, Some(1..=5))))
         || super::codes::client_state(lower) == Some(LogEvent::BrokerRefused)
         || refused(code_after("mqttexception: "))
+        || refused(code_after("connection refused error: 0x"))
         || (lower.contains("mqtt")
-            && matches!(code_after("reason: ").or_else(|| code_after("reason ")), Some(2 | 4 | 5)))
+            && ["reason: ", "reason ", "return code ", "return code: "]
+                .iter()
+                .any(|it| matches!(code_after(it), Some(2 | 4 | 5))))
 }
 
 /// Reads the state of PubSubClient and of Tasmota (`rc=-2`, `rc = 5`, `rc -2.`); the inner `None` is a negative one.
@@ -227,13 +249,14 @@ const ENDED: &[&str] = &[
     "software caused connection abort",
     "host is unreachable",
     "no route to host",
-    "connection timed out",
     "broken pipe",
     "lwmqtt_",
-    "): connection closed",
     // Arduino's client, whose socket has an error; 0 is the end of what the other side has to say.
     "connected(): disconnected: res: -",
     "econnreset",
+    "econnaborted",
+    "ehostunreach",
+    "enotconn",
     "econnrefused",
     "etimedout",
 ];
@@ -249,10 +272,29 @@ fn connection_ended(lower: &SearchText<'_>) -> bool {
     // Arduino's HTTP client: -1 is a connection that is refused, -11 a time-out.
     let refused =
         |it: &&str| matches!(lower.split_once(it).and_then(|it| number(it.1)), Some(1 | 11));
-    let http = lower.contains("http") && ["code: -", "code -", "error: -"].iter().any(refused);
+    // Arduino's client for TLS, where the connection below it cannot be made.
+    let below = lower.contains("start_ssl_client")
+        && (lower.has_number("-1") || lower.contains("connect to server"));
+    let http = lower.contains("http")
+        && ["code: -", "code -", "error: -", "status: -", "status = -", "code = -", "code=-"]
+            .iter()
+            .any(refused);
+    // ESP-AT, of what it was to send.
+    let unsent = ["send fail", "link is not valid"].contains(&lower.as_str());
     // Mongoose OS names its events.
     let event = lower.ends_with("mqtt disconnect");
-    client || mqtt || event || http || ENDED.iter().any(|it| lower.contains(it))
+    // The same words of a network that cannot be joined are read elsewhere.
+    let late = lower.contains("connection timed out")
+        && (lower.contains("errno")
+            || !["wifi", "wi-fi", "wlan"].iter().any(|it| lower.contains(it)));
+    client
+        || late
+        || unsent
+        || mqtt
+        || event
+        || http
+        || below
+        || ENDED.iter().any(|it| lower.contains(it))
 }
 
 fn socket(lower: &SearchText<'_>) -> Option<LogEvent> {
@@ -260,12 +302,14 @@ fn socket(lower: &SearchText<'_>) -> Option<LogEvent> {
     let full =
         ["not enough space", "no buffer space available"].iter().any(|it| lower.contains(it))
             && lower.contains("send");
-    if full || lower.contains("could not send data: 12") {
+    // Zephyr has the number of the error behind the words.
+    let refused = lower.contains("send") && lower.contains("fail") && lower.has_number("-12");
+    if full || refused || lower.contains("could not send data: 12") {
         return Some(LogEvent::SendBuffersFull);
     }
     // All sockets are taken. Files have the same number.
     let taken = [" (23)", "errno 23", "errno: 23", "errno=23", "errno = 23", "too many open files"];
-    let opens = lower.contains("error in accept") || lower.contains("create socket");
+    let opens = ["accept", "create socket", "oserror"].iter().any(|it| lower.contains(it));
     if opens && taken.iter().any(|it| lower.contains(it)) {
         return Some(LogEvent::SocketError(NO_SOCKET));
     }
@@ -297,6 +341,8 @@ fn socket(lower: &SearchText<'_>) -> Option<LogEvent> {
             LogEvent::SendBuffersFull
         }),
         Some(code) if LOST.contains(&code) => u16::try_from(code).ok().map(LogEvent::SocketError),
+        // ESPHome's API: who was connected to the device.
+        _ if lower.contains("): connection closed") => Some(LogEvent::ClientLeft),
         _ => connection_ended(lower).then_some(LogEvent::ConnectionFailed),
     }
 }
@@ -340,6 +386,11 @@ mod tests {
             ("E (5) MQTT: transport_read() error: errno=-128", SocketError(128)),
             ("W (5) httpd: httpd_accept_conn: error in accept (23)", SocketError(23)),
             ("E (5) client: Unable to create socket: errno 23", SocketError(23)),
+            ("[E][a.cpp:1] connect(): start_ssl_client: -1", ConnectionFailed),
+            ("<err> app: getaddrinfo status: -2", NameFailed),
+            ("net_ctx: send failed: -12", LogEvent::SendBuffersFull),
+            ("Error: ConnectionRefused(NotAuthorized)", BrokerRefused),
+            ("[W][api.connection:81]: probe (192.0.2.9): Connection closed", LogEvent::ClientLeft),
         ] {
             assert_eq!(told(line), [event], "{line}");
         }

@@ -136,7 +136,7 @@ const CHECKS: [&str; 3] = ["esp_image", "boot_comm", "secure_boot"];
 const RUNS_MS: u64 = 5000;
 
 /// Tags of ESP-IDF's parts whose errors tell what fails, in lower case, each with what an error of it tells.
-const TAGS: [(&str, LogEvent); 24] = [
+const TAGS: [(&str, LogEvent); 25] = [
     ("secure_boot", LogEvent::FlashUnreadable),
     ("esp_netif", LogEvent::Words(WordCause::WifiCall)),
     // ESP-Hosted, whose radio is on another chip.
@@ -150,7 +150,9 @@ const TAGS: [(&str, LogEvent); 24] = [
     ("http_client", LogEvent::Words(WordCause::Connections)),
     ("esp_http_client", LogEvent::Words(WordCause::Connections)),
     ("http_stream", LogEvent::Words(WordCause::Connections)),
-    ("esp-tls", LogEvent::Words(WordCause::Tls)),
+    ("esp-tls-mbedtls", LogEvent::Words(WordCause::Tls)),
+    // It opens what is not encrypted, too.
+    ("esp-tls", LogEvent::Words(WordCause::Connections)),
     ("mbedtls", LogEvent::Words(WordCause::Tls)),
     ("esp-x509-crt-bundle", LogEvent::Words(WordCause::Tls)),
     ("esp_ota_ops", LogEvent::UpdateFailed),
@@ -170,14 +172,18 @@ pub(super) fn error_of_part(record: &LogRecord<'_>) -> Option<LogEvent> {
         return None;
     }
     let tag = record.tag.to_ascii_lowercase();
+    let lower = record.text.to_ascii_lowercase();
+    if tag == "esp-tls" && ["ssl", "cert", "verify", " ca"].iter().any(|it| lower.contains(it)) {
+        return Some(LogEvent::Words(WordCause::Tls));
+    }
     TAGS.iter().find(|it| tag.starts_with(it.0)).map(|it| it.1)
 }
 
 /// Returns what a record tells of storage, external memory and updates.
 pub(super) fn parts(record: &SearchRecord<'_>) -> Option<LogEvent> {
     let lower = &record.lower;
-    let tag = record.tag.to_ascii_lowercase();
-    if !(SUBJECTS.is_in(lower) || SUBJECTS.is_in(&tag)) {
+    let tag = &*record.tag;
+    if !(SUBJECTS.is_in(lower) || SUBJECTS.is_in(tag)) {
         return None;
     }
     // An image that a running program checks is that of an update.
@@ -186,13 +192,13 @@ pub(super) fn parts(record: &SearchRecord<'_>) -> Option<LogEvent> {
     if checks && late && record.level == Some(RecordLevel::Error) {
         return Some(LogEvent::UpdateRefused);
     }
-    if storage(lower, &tag) {
+    if storage(lower, tag) {
         return Some(LogEvent::StorageFailed);
     }
-    if external_memory(lower, &tag, record.level) {
+    if external_memory(lower, tag, record.level) {
         return Some(LogEvent::ExternalMemory);
     }
-    update(lower, &tag)
+    update(lower, tag)
 }
 
 /// Returns whether a text has the number of an error of NVS.
@@ -316,8 +322,8 @@ fn update(lower: &SearchText<'_>, tag: &str) -> Option<LogEvent> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::LogEvent;
     use super::super::event::told;
+    use super::super::{LogEvent, WordCause};
 
     #[test]
     fn storage_external_memory_and_updates_are_read() {
@@ -336,6 +342,8 @@ mod tests {
             ("E (5) fw: OTA update failed", UpdateFailed),
             ("could not go on in Update.end", UpdateFailed),
             ("no PSRAM", ExternalMemory),
+            ("E (5) esp-tls: [sock=9] select() timeout", LogEvent::Words(WordCause::Connections)),
+            ("E (5) esp-tls: Failed to set global CA", LogEvent::Words(WordCause::Tls)),
         ] {
             assert_eq!(told(line), [event], "{line}");
         }

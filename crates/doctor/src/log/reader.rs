@@ -1,14 +1,15 @@
 //! A log as it streams by.
 
 use super::event::{LogEvent, ResetReason, all_events};
-use super::link;
 use super::open_crash::OpenCrash;
 use super::record::{LogRecord, plain, records};
 use super::silence::Silence;
+use super::soft_ap::SoftAp;
 use super::topic::{self, Subject};
 use super::trigger::may_tell;
 use super::words::WordCause;
 use super::wrapped::WrappedLine;
+use super::{address, link};
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -147,6 +148,7 @@ pub struct LogReader {
     reason: Option<u8>,
     crash: OpenCrash,
     silence: Silence,
+    soft_ap: SoftAp,
     /// Subject of the last line that named one, and its number.
     subject: Option<(Subject, u64)>,
     /// Whether there is a link, where the log has told.
@@ -248,6 +250,9 @@ impl LogReader {
             if let Some(event) = self.silence.address(record) {
                 self.take(event, record, from.number);
             }
+            if let Some(event) = self.soft_ap.see(record) {
+                self.take(event, record, from.number);
+            }
             if may_tell(record) {
                 let near = self.subject.filter(|it| from.number - it.1 <= NEAR);
                 let mut made = false;
@@ -301,26 +306,22 @@ impl LogReader {
                 }
                 event
             }
+            LogEvent::Associated | LogEvent::GotIp if self.is_associated(record) => {
+                self.linked = Some(true);
+                return;
+            }
             LogEvent::Associated => {
                 self.linked = Some(true);
                 self.joined = Some(place.clone());
                 self.silence.joined();
                 event
             }
-            // "Connected" right after the association is of that, and not of an address.
-            LogEvent::GotIp
-                if !link::names_address(record.text)
-                    && self.joined.as_ref().is_some_and(|it| is_soon(it, record)) =>
-            {
-                self.linked = Some(true);
-                return;
-            }
             LogEvent::GotIp => {
                 (self.linked, self.joined) = (Some(true), None);
                 event
             }
             LogEvent::AddressUnset
-                if self.linked == Some(true) && link::names_ones(record.text) =>
+                if self.linked == Some(true) && address::names_ones(record.text) =>
             {
                 self.unaddressed()
             }
@@ -338,6 +339,7 @@ impl LogReader {
                     self.keep(crash, at);
                 }
                 (self.linked, self.joined) = (None, None);
+                self.soft_ap = SoftAp::default();
                 event
             }
             LogEvent::PowerSave(_) if self.silence.asks_in_vain(record) => {
@@ -352,6 +354,15 @@ impl LogReader {
             event => event,
         };
         self.keep(event, place);
+    }
+
+    /// Returns whether a record that tells of a link is of the association before it, and of no address: "connected" right
+    /// behind it, or after DHCP has asked.
+    fn is_associated(&self, record: &LogRecord<'_>) -> bool {
+        let soon = |it: &LogPlace| self.silence.asks() || is_soon(it, record);
+        self.joined.as_ref().is_some_and(soon)
+            && !link::begins_association(record.text)
+            && !address::names_address(record.text)
     }
 
     /// Takes in that there is no address: what fails behind it follows, as without a link.
@@ -408,6 +419,7 @@ fn needs_link(event: LogEvent, text: &str) -> bool {
     match event {
         LogEvent::SocketError(_)
         | LogEvent::ConnectionFailed
+        | LogEvent::ClientLeft
         | LogEvent::NameFailed
         | LogEvent::TlsFailed(_) => true,
         LogEvent::NoMemory => text.contains("ssl_handshake"),

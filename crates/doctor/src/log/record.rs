@@ -81,7 +81,7 @@ pub fn plain(line: &str) -> String {
 /// record begins within another one's line.
 #[must_use]
 pub fn records(line: &str) -> Vec<LogRecord<'_>> {
-    let line = unquoted(line);
+    let line = undated(unquoted(line));
     let mut heads = Vec::new();
     let mut from = 0;
     while let Some(head) = next_head(line, from) {
@@ -112,13 +112,41 @@ fn unquoted(line: &str) -> &str {
     line.trim_start_matches([' ', '\t', '>', '`'])
 }
 
+/// Names in the date of a monitor.
+const DATES: [&str; 19] = [
+    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec", "Mon",
+    "Tue", "Wed", "Thu", "Fri", "Sat", "Sun",
+];
+
+/// Removes the names of a date in front of the time that a monitor writes: `[May 21 12:34:56.789] `.
+fn undated(line: &str) -> &str {
+    let mut rest = line.strip_prefix('[').unwrap_or(line);
+    if rest.as_bytes().get(3) != Some(&b' ') {
+        return line;
+    }
+    while let Some(behind) = DATES.iter().find_map(|it| rest.strip_prefix(it)?.strip_prefix(' ')) {
+        rest = behind.trim_start();
+    }
+    let clock = rest.bytes().take_while(|it| it.is_ascii_digit() || *it == b' ').count();
+    let is_date = clock > 0 && rest.as_bytes().get(clock) == Some(&b':');
+    if is_date { rest } else { line }
+}
+
 /// Removes the time that a monitor writes before a line, such as `12:34:56.789 -> ` or `[12:34:56]`.
 fn without_time(line: &str) -> &str {
-    let end = line.find(|it: char| !is_of_time(it)).unwrap_or(line.len());
+    let bytes = line.as_bytes();
+    // "2026-05-21T12:34:56Z "
+    let letter =
+        |at: usize| matches!(bytes[at], b'T' | b'Z') && at > 0 && bytes[at - 1].is_ascii_digit();
+    let mut other = line.char_indices().filter(|it| !is_of_time(it.1) && !letter(it.0));
+    let end = other.next().map_or(line.len(), |it| it.0);
     let head = &line[..end];
     let digits = head.bytes().filter(u8::is_ascii_digit).count();
     let ends = head.ends_with([' ', ']', '>', '|']);
-    if head.contains(':') && digits >= 5 && ends { &line[end..] } else { line }
+    // esp-link and Espruino have milliseconds: "243380> ".
+    let milli =
+        head.trim().strip_suffix('>').is_some_and(|it| !it.is_empty() && digits == it.len());
+    if milli || head.contains(':') && digits >= 5 && ends { &line[end..] } else { line }
 }
 
 /// First words of what the driver of the ESP8266 prints into the dots of a program that waits.

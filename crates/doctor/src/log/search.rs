@@ -2,6 +2,7 @@
 
 use super::record::{LogRecord, RecordLevel};
 use alloc::borrow::Cow;
+use alloc::string::String;
 use core::ops::Deref;
 
 /// Bits of pairs of letters.
@@ -82,7 +83,8 @@ fn bits(text: &str) -> impl Iterator<Item = usize> {
 pub(super) struct SearchRecord<'a> {
     pub(super) level: Option<RecordLevel>,
     pub(super) uptime_ms: Option<u64>,
-    pub(super) tag: &'a str,
+    /// The tag in lower case.
+    pub(super) tag: String,
     pub(super) text: SearchText<'a>,
     /// The text in lower case.
     pub(super) lower: SearchText<'static>,
@@ -92,6 +94,7 @@ impl<'a> SearchRecord<'a> {
     pub(super) fn of(record: &LogRecord<'a>) -> Self {
         let LogRecord { level, uptime_ms, tag, text } = *record;
         let lower = SearchText::lower(text);
+        let tag = tag.to_ascii_lowercase();
         Self { level, uptime_ms, tag, text: SearchText::of(text), lower }
     }
 }

@@ -1,8 +1,8 @@
 //! Silence that tells: no address behind DHCP's start, and nothing behind the start of the radio; and an address that stands in
 //! the line behind its label.
 
+use super::address;
 use super::event::LogEvent;
-use super::link;
 use super::record::LogRecord;
 
 /// First words of the driver of the ESP8266 when DHCP starts.
@@ -29,7 +29,7 @@ impl Silence {
     /// Takes the next record in.
     pub(super) fn see(&mut self, record: &LogRecord<'_>) {
         self.asks |= record.text.starts_with(ASKS);
-        self.label = link::asks_address(record.text);
+        self.label = address::asks_address(record.text);
         if record.level.is_some() {
             self.radio = self.driver && record.text.starts_with("phy_version");
             self.driver |= record.tag == "wifi";
@@ -38,7 +38,12 @@ impl Silence {
 
     /// Reads the address behind its label.
     pub(super) fn address(&self, record: &LogRecord<'_>) -> Option<LogEvent> {
-        if self.label { link::bare_address(record.text) } else { None }
+        if self.label { address::bare_address(record.text) } else { None }
+    }
+
+    /// Returns whether DHCP has asked for an address.
+    pub(super) const fn asks(&self) -> bool {
+        self.asks
     }
 
     /// Begins anew with an association.

@@ -315,6 +315,7 @@ pub(super) static NO_NETWORKS: PhraseList = PhraseList::new(&[
 /// Words for making a connection.
 pub(super) static CONNECTS: PhraseList = PhraseList::new(&[
     "connect",
+    "autoconnect",
     "reconnect",
     "connection",
     "join",

@@ -66,7 +66,12 @@ fn names_host(lower: &str) -> bool {
         |(at, it)| {
             let word = lower[at + it.len()..].split_whitespace().next().unwrap_or("");
             let word = word.trim_end_matches(['.', ',', ':']);
-            word.split_once(['.', ':']).is_some_and(|(name, behind)| {
+            // "Failed to connect to SSID:barn": what stands behind a colon is a port.
+            let port = word.split_once(':').is_some_and(|(name, port)| {
+                !name.is_empty() && port.starts_with(|it: char| it.is_ascii_digit())
+            });
+            let dotted = word.split(':').next().and_then(|it| it.split_once('.'));
+            port || dotted.is_some_and(|(name, behind)| {
                 !name.is_empty() && behind.starts_with(|it: char| it.is_ascii_alphanumeric())
             })
         },

@@ -431,6 +431,10 @@ fn linked(
     if !signs.happened() {
         return Some(WordCause::LinkDown);
     }
+    // A scan that fails is none of the link.
+    if text.contains("scan") && !connects {
+        return None;
+    }
     let joins = connects || has(&["join", "associat", "begin", "sta ", "station"]);
     let short = text.split_whitespace().count() <= 4;
     if joins || (short && (signs.fails || signs.timeout)) {

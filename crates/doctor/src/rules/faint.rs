@@ -50,11 +50,17 @@ pub(super) fn findings(log: &LogSummary, out: &mut Vec<CauseFinding>) {
     }
     out.extend(signal(log));
     out.extend(parts::faint_file_system(log));
+    out.extend(parts::faint_memory(log));
+    out.extend(soft_ap(log));
     // One lost connection is usual in a log of a link that works; where it is all that a log shows, or its end, it is the
     // complaint.
     let failed = log.count(network::is_connection);
     let ends = log.last.as_ref().is_some_and(network::is_connection);
-    if failed > 1 || ends || !network::linked(log) {
+    // A client that asks who is there, and comes back to stay.
+    let left = |it: &LogEvent| *it == LogEvent::ClientLeft;
+    let made = log.last_line(|it| *it == LogEvent::ConnectionMade);
+    let back = log.count(left) == failed && made > log.last_line(left);
+    if failed > 1 || ends || !(network::linked(log) || back) {
         out.extend(network::any_connection(log));
     }
     if log.count(|it| *it == LogEvent::GotIp) > 0 {
@@ -69,6 +75,27 @@ pub(super) fn findings(log: &LogSummary, out: &mut Vec<CauseFinding>) {
     }
     let unset = finding(log, TroubleCause::NoAddress, Certainty::Low, ZEROS, unset);
     out.extend(unset.or_else(|| unaddressed(log)));
+}
+
+/// Title, remedy and confirmation of the device's own access point, which follows the network that the device joins.
+const FOLLOWED: (&str, &str, &str) = (
+    "joining a network moved the device's own access point to another channel, and a station that was on it has to follow: \
+     phones often leave then",
+    "let the phone come back to the access point by itself, or tell it the outcome before the device joins; where both are \
+     kept up, give the access point the network's channel from the start",
+    "with the network's channel set for the access point, stations stay on it while the device joins",
+);
+
+/// Finds an access point of the device's own whose stations lose it while the device joins a network. What has joined in the
+/// end has nothing more to tell who set it up.
+fn soft_ap(log: &LogSummary) -> Option<CauseFinding> {
+    let is = |it: &LogEvent| matches!(it, LogEvent::SoftApMoved | LogEvent::StationLost);
+    let joined = log.last_line(|it| *it == LogEvent::GotIp) > log.last_line(is);
+    let lost = log.count(|it| *it == LogEvent::StationLost);
+    if joined && lost < 2 {
+        return None;
+    }
+    finding(log, TroubleCause::ChannelMoved, Certainty::Low, FOLLOWED, is)
 }
 
 /// Finds an access point that is heard at the edge each time, or in a short log.

@@ -110,7 +110,7 @@ const NO_SOCKETS: (&str, &str, &str) = (
 );
 
 pub(super) const fn is_connection(it: &LogEvent) -> bool {
-    matches!(it, LogEvent::SocketError(_) | LogEvent::ConnectionFailed)
+    matches!(it, LogEvent::SocketError(_) | LogEvent::ConnectionFailed | LogEvent::ClientLeft)
 }
 
 /// Finds connections that fail, however few.

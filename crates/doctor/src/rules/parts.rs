@@ -83,3 +83,14 @@ pub(super) fn faint_file_system(log: &LogSummary) -> Option<CauseFinding> {
     };
     file_system(log, Certainty::Low, is)
 }
+
+/// Finds external memory that does not answer where a log of a device that joined ends with it: it is the complaint.
+pub(super) fn faint_memory(log: &LogSummary) -> Option<CauseFinding> {
+    let is = |it: &LogEvent| *it == LogEvent::ExternalMemory;
+    let ends = log.last.as_ref().is_some_and(is);
+    if ends {
+        finding(log, TroubleCause::ExternalMemory, Certainty::Low, EXTERNAL, is)
+    } else {
+        None
+    }
+}

@@ -179,7 +179,13 @@ fn heap(log: &LogSummary, out: &mut Vec<CauseFinding>) {
         "free what is kept, use fewer or smaller buffers of Wi-Fi and TLS (espbench tune --want 'heap>=…'), or PSRAM",
         "esp_get_minimum_free_heap_size() falls with time or with load",
     );
-    let none = |it: &LogEvent| matches!(it, LogEvent::NoMemory | LogEvent::CrashOfMemory);
+    // Where the driver's buffers are taken, frames are dropped for that.
+    let buffers = log.count(|it| *it == LogEvent::SendBuffersFull) > 0;
+    let none = |it: &LogEvent| match it {
+        LogEvent::NoMemory | LogEvent::CrashOfMemory => true,
+        LogEvent::FrameDropped => !buffers,
+        _ => false,
+    };
     let none = finding(log, TroubleCause::Heap, Certainty::High, words, none);
     let low = |it: &LogEvent| matches!(it, LogEvent::FreeHeap(bytes) if *bytes < LEAST_HEAP);
     let words = ("the heap is nearly used up", words.1, words.2);

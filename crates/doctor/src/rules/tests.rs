@@ -181,3 +181,38 @@ fn what_repeats_weighs_less_than_what_restarts() {
     let found = diagnosis(&format!("{absent}Brownout detector was triggered\n"));
     assert_eq!(found.findings[0].cause, TroubleCause::Brownout, "{found:#?}");
 }
+
+#[test]
+fn a_lone_reason_that_means_two_things_names_both() {
+    let first = |log: &str| diagnosis(log).findings.remove(0);
+    let lone = first("W (5) sta: reason=15\n");
+    assert_eq!(lone.cause, TroubleCause::Disconnections(ReasonGroup::Password));
+    assert_eq!(lone.certainty, Certainty::Medium);
+    assert!(lone.title.contains("password") && lone.title.contains("frames"), "{}", lone.title);
+    let again = first("W (5) sta: reason=15\nW (9000) sta: reason=15\n");
+    assert_eq!(again.certainty, Certainty::High);
+    let own = first("W (5) sta: reason=204\nW (9000) sta: reason=204\n");
+    assert_eq!(own.cause, TroubleCause::Disconnections(ReasonGroup::Handshake));
+    assert!(own.title.contains("password"), "{}", own.title);
+}
+
+#[test]
+fn an_own_access_point_that_moves_is_a_cause_where_no_address_follows() {
+    let used = "I (400) wifi:station: 00:00:5e:00:53:31 join, AID=1, bgn, 20\n";
+    let moves = "I (800) wifi:ap channel adjust o:1,1 n:9,1\n";
+    let causes = |log: &str| diagnosis(log).findings.iter().map(|it| it.cause).collect::<Vec<_>>();
+    assert_eq!(causes(&[used, moves].concat()), [TroubleCause::ChannelMoved]);
+    assert!(causes(&[used, moves, JOINED].concat()).is_empty());
+    assert!(causes(&[moves, JOINED].concat()).is_empty());
+}
+
+#[test]
+fn frames_without_a_buffer_are_no_memory_where_buffers_are_taken() {
+    let causes = |log: &str| diagnosis(log).findings.iter().map(|it| it.cause).collect::<Vec<_>>();
+    let frame = "W (5) wifi:m f null\n";
+    assert_eq!(causes(frame), [TroubleCause::Heap]);
+    let full = "E (6) wifi:esf_buf: t=3 l=24 max:8, alloc:8 no eb\n";
+    assert_eq!(causes(&[frame, full].concat()), [TroubleCause::SendBuffers]);
+    let little = "W (6) wifi:alloc eb len=24 type=3 fail, heap:3012\n";
+    assert_eq!(causes(&[frame, little].concat()), [TroubleCause::Heap]);
+}
