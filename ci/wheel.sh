@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 profile=(--release)
-[ "${1:-}" != --dev ] || profile=(--profile dev --features as-tested)
+[ "${1:-}" != --dev ] || profile=(--profile dev --features as-tested --strip)
 environment=$PWD/target/wheel-env
 if ! cmp -s ci/wheel.txt "$environment/wheel.txt"; then
     python3 -m venv --clear "$environment"
