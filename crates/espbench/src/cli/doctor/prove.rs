@@ -152,7 +152,8 @@ fn question(it: &CauseFinding, log: &LogSummary) -> Option<(SceneQuestion, Strin
             let dtim = dtim.max()?.clamp(1, 10);
             Some((SceneQuestion::Sleep { max, dtim }, "WIFI_PS_NONE".into()))
         }
-        TroubleCause::ChannelMoved => {
+        // Without frames of ESP-NOW it is the device's own access point that moved.
+        TroubleCause::ChannelMoved if events().any(|it| *it == LogEvent::EspNowUnheard) => {
             let network = events().find_map(|it| match it {
                 LogEvent::Channel(channel) if (1..=13).contains(channel) => Some(*channel),
                 _ => None,
