@@ -8,7 +8,7 @@ FIRST=(peers fmt deny sizes prose)
 FOREMOST=(clippy doc test layers component terminals packages python)
 # Steps that compile into folders of their own: they have what the others leave of the processors, which compile
 # with one thread for a good part, and wait for real time.
-BESIDE=(nostd riscv icount ns3 firmware wasm aarch64)
+BESIDE=(nostd riscv icount ns3 wasm firmware aarch64)
 # Steps that come when the foremost are done, beside what is then left of those: more beside tests that wait for real
 # time would keep these waiting.
 LAST=(fuzz web)
@@ -78,8 +78,12 @@ firmware() { ci/firmware.sh; }
 # Conversations on a simulated RV32IMC processor: instructions and stack, within 3 % of their budgets.
 icount() { ci/icount.sh; }
 
-# The engine as a module of WebAssembly: the same reports to the byte.
-wasm() { ci/wasm.sh; }
+# The engine as a module of WebAssembly: the same reports to the byte. That of the page is linked, too: `web` would wait for one
+# thread.
+wasm() {
+    ci/wasm.sh
+    ci/engine.sh
+}
 
 # The page: types, unit tests, bundle, its flows in Chromium, and the command's figures to the byte.
 web() {
