@@ -217,7 +217,7 @@ fn a_hundred_devices_are_measured_at_a_hundred_and_one_consoles() {
     let text = plan("multi-ping", "size = 230\ncount = 2\ncast = \"unicast\"\ndevices = 100");
     let fleet =
         ["--lab", "many-boards", "--app", "solution", "--devices", "101", "--distance", "0.5"];
-    let real = at_consoles(&bench, &text, &fleet);
+    let real = json(&at_consoles(&bench, &text, &fleet, "json"));
     let (lost, all) = lost(&real);
     assert!(all == 200 && lost < 20, "{lost} of {all}");
     let samples = bench.run(&["samples", "last"]).ok();
