@@ -366,6 +366,8 @@ mod tests {
             "I (5) esp_psram: Found 8MB PSRAM device",
             "I (5) ota: if the update failed, it starts the old one",
             "I (5) boot: ota data",
+            // A program's own tag.
+            "E (5) ota_task: 40 KB so far",
             "PSRAM not found, frames go to internal memory",
         ] {
             assert!(
