@@ -31,6 +31,9 @@ use alloc::vec::Vec;
 /// 10 dB (ESP32 Series Datasheet, Wi-Fi Radio; docs/lab.md, fading).
 pub const WEAK_DBM: i8 = -80;
 
+/// From here on each frame may be the last, dBm: some 2 dB above what MCS 0 and 11b need.
+const FAINT_DBM: i8 = -90;
+
 /// From here on a signal is strong, dBm.
 const STRONG_DBM: i8 = -65;
 
@@ -201,9 +204,12 @@ fn disconnections(log: &LogSummary, findings: &mut Vec<CauseFinding>) {
     }
     for (group, (all, _, code)) in counted {
         let once = all == 1 && groups.joined && log.linked != Some(false) && !restarted(log);
-        // A device that leaves by itself once, or whose first attempt fails, is in order.
-        let usual =
-            matches!(group, ReasonGroup::Local | ReasonGroup::Handshake | ReasonGroup::Signal);
+        // A device that leaves by itself once, or whose first attempt fails, is in order; a link that an access point ends is
+        // not, although the signal was its cause.
+        let is_usual = |it: ReasonGroup| {
+            matches!(it, ReasonGroup::Local | ReasonGroup::Handshake | ReasonGroup::Signal)
+        };
+        let usual = is_usual(group) && reason::by_code(code).is_none_or(|it| is_usual(it.group));
         if once && (usual || group == ReasonGroup::Steered) {
             continue;
         }
@@ -249,13 +255,17 @@ struct Groups<'a> {
     joined: bool,
     /// Line of the first link whose beacons were lost.
     lost: Option<u64>,
+    /// Whether each association was heard at the edge.
+    at_edge: bool,
 }
 
 impl<'a> Groups<'a> {
     fn of(log: &'a LogSummary) -> Self {
         let joined = log.count(|it| matches!(it, LogEvent::GotIp | LogEvent::Associated)) > 0;
         let first = log.places(|it| *it == LogEvent::Disconnected(200)).first().map(|it| it.line);
-        Self { log, joined, lost: first }
+        let own = |it: &LogEvent| if let LogEvent::Rssi(dbm) = it { Some(*dbm) } else { None };
+        let at_edge = log.events.keys().filter_map(own).max().is_some_and(|it| it <= FAINT_DBM);
+        Self { log, joined, lost: first, at_edge }
     }
 
     fn has(&self, code: u8) -> bool {
@@ -290,6 +300,12 @@ impl<'a> Groups<'a> {
                 if self.follows_a_loss(code) =>
             {
                 ReasonGroup::Beacons
+            }
+            // Frames of all kinds are lost at the edge, and the reason is that of the one that was missed.
+            ReasonGroup::Handshake | ReasonGroup::Inactive | ReasonGroup::Forgotten
+                if self.at_edge =>
+            {
+                ReasonGroup::Signal
             }
             group => group,
         }

@@ -2,6 +2,7 @@
 
 use super::event::{EspNowError, LogEvent, PhyGeneration, number};
 use super::search::{SearchRecord, SearchText};
+use super::signs;
 use alloc::vec::Vec;
 
 /// A reply is slow from here on, in ms: half a beacon interval of 102.4 ms, beyond what a link without sleep takes.
@@ -112,8 +113,21 @@ fn esp_now(tag: &str, lower: &SearchText<'_>) -> Option<LogEvent> {
     if of_it && lower.contains("send") && [" ok", "success"].iter().any(|it| lower.contains(it)) {
         return Some(LogEvent::EspNowHeard);
     }
-    has(&["delivery success", "espnow: ack_ok", "esp_now_send_success"])
-        .then_some(LogEvent::EspNowHeard)
+    if has(&["delivery success", "espnow: ack_ok", "esp_now_send_success"]) {
+        return Some(LogEvent::EspNowHeard);
+    }
+    is_received(lower).then_some(LogEvent::EspNowReceived)
+}
+
+/// Returns whether a program says that it has a frame of ESP-NOW: "ESP-NOW: got packet".
+fn is_received(lower: &SearchText<'_>) -> bool {
+    let has = |words: &[&str]| words.iter().any(|it| lower.contains(it));
+    has(&["espnow", "esp_now", "esp-now"])
+        && has(&["got ", "recv", "receive"])
+        && has(&["msg", "message", "data", "packet", "frame"])
+        // Of a callback that sends: "data received by peer: FAILED".
+        && !has(&["by peer"])
+        && !signs::SIGNS.iter().any(|it| it.is_in(lower))
 }
 
 /// Reads `security: WPA2-PSK, phy: bgn, rssi: -58`.

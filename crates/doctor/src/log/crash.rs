@@ -176,6 +176,8 @@ const CRASHES: [(&[&str], LogEvent); 6] = [
             "invalid segment length",
             "OTA data partition invalid and no factory app",
             "ets_main.c ",
+            // The loader of later ROMs: a segment that would lie where no memory is.
+            "ets_loader.c ",
             "load:0xffffffff,len:-1",
             "Checksum failed. Calculated",
             "partition is not bootable",
@@ -201,7 +203,8 @@ const CRASHES: [(&[&str], LogEvent); 6] = [
 
 /// Returns the crash that a text tells of.
 pub(super) fn crash(text: &SearchText<'_>) -> Option<LogEvent> {
-    if text.eq_ignore_ascii_case("waiting for download") {
+    let waits = ["waiting for download", "wait usb download"];
+    if waits.iter().any(|it| text.eq_ignore_ascii_case(it)) {
         return Some(LogEvent::WaitsForDownload);
     }
     // The ROM of the ESP8266, where its line breaks off.

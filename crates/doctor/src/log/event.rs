@@ -155,6 +155,8 @@ pub enum LogEvent {
     EspNowUnheard,
     /// A peer acknowledged an ESP-NOW frame.
     EspNowHeard,
+    /// A program had a frame of ESP-NOW.
+    EspNowReceived,
     /// The station is associated.
     Associated,
     /// The device has an IP address.
@@ -187,6 +189,8 @@ pub enum LogEvent {
     StackOverflow,
     /// A task did not let others run, or an interrupt took too long.
     Watchdog,
+    /// The watchdog of tasks ends the program, which its first line has told of where it is not cut off.
+    WatchdogAborts,
     /// The task that did not let others run was named.
     WatchdogTask,
     /// The heap or a stack was overwritten.
@@ -293,6 +297,9 @@ fn known_events(record: &LogRecord<'_>) -> Vec<LogEvent> {
     // "task_wdt:  - poller (CPU 1)": who did not let others run.
     if record.tag == "task_wdt" && text.starts_with("- ") {
         found.push(LogEvent::WatchdogTask);
+    }
+    if record.tag == "task_wdt" && text.starts_with("Aborting") {
+        found.push(LogEvent::WatchdogAborts);
     }
     found
 }

@@ -80,11 +80,19 @@ pub(super) struct OpenCrash {
 fn telling(event: LogEvent) -> Option<u8> {
     Some(match event {
         LogEvent::Panic => 0,
-        LogEvent::Watchdog => 1,
+        LogEvent::Watchdog | LogEvent::WatchdogAborts => 1,
         LogEvent::MemoryCorrupted => 2,
         LogEvent::StackOverflow => 3,
         _ => return None,
     })
+}
+
+/// Returns the crash that an event tells of.
+const fn as_kept(event: LogEvent) -> LogEvent {
+    match event {
+        LogEvent::WatchdogAborts => LogEvent::Watchdog,
+        event => event,
+    }
 }
 
 impl OpenCrash {
@@ -113,7 +121,7 @@ impl OpenCrash {
                 event == LogEvent::Watchdog && open.event == event && place.line > open.last + 1;
             if place.line <= open.last + NEAR && !again {
                 if telling(open.event).is_none_or(|it| rank > it) {
-                    (open.event, open.place) = (event, place.clone());
+                    (open.event, open.place) = (as_kept(event), place.clone());
                 }
                 open.last = place.line;
                 return (None, true);
@@ -121,6 +129,7 @@ impl OpenCrash {
         }
         let complete = self.close();
         let line = place.line;
+        let event = as_kept(event);
         self.open = Some(Open { event, place: place.clone(), first: line, last: line });
         (complete, true)
     }
@@ -184,6 +193,13 @@ mod tests {
                 StackOverflow,
                 1,
             ),
+            // Its last line is of the same, and tells of it where the first is cut off.
+            (
+                "E (5) task_wdt: Task watchdog got triggered.\nx\nx\nE (5) task_wdt: Aborting.\nCore  0 register dump:\n",
+                Watchdog,
+                1,
+            ),
+            ("E (5) task_wdt: Aborting.\n\nCore  0 register dump:\n", Watchdog, 1),
             ("CORRUPT HEAP: Bad tail\nassert failed: y\nabort() was called\n", MemoryCorrupted, 1),
             // It fires again and again where it does not stop the program.
             (

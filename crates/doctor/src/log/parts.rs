@@ -3,6 +3,7 @@
 use super::event::{EspNowError, LogEvent};
 use super::record::{LogRecord, RecordLevel};
 use super::search::{SearchRecord, SearchText};
+use super::signs;
 use super::wordlist::PhraseList;
 use super::words::WordCause;
 
@@ -166,6 +167,16 @@ const TAGS: [(&str, LogEvent); 25] = [
     ("spi_flash", LogEvent::FlashUnreadable),
 ];
 
+/// Subjects that begin the tags of programs, too: "espnow_example", "ota_task".
+const SUBJECT_TAGS: [&str; 4] = ["espnow", "mqtt", "ota", "websocket"];
+
+/// Returns whether a tag is a program's own, whose level E alone tells no failure: some print in red what they wait for.
+fn is_own(tag: &str) -> bool {
+    let client = tag.ends_with("_client");
+    SUBJECT_TAGS.iter().any(|it| tag.strip_prefix(it).is_some_and(|rest| !rest.is_empty()))
+        && !client
+}
+
 /// Returns what an error of a part of ESP-IDF tells that no other reader understands.
 pub(super) fn error_of_part(record: &LogRecord<'_>) -> Option<LogEvent> {
     if record.level != Some(RecordLevel::Error) {
@@ -175,6 +186,9 @@ pub(super) fn error_of_part(record: &LogRecord<'_>) -> Option<LogEvent> {
     let lower = record.text.to_ascii_lowercase();
     if tag == "esp-tls" && ["ssl", "cert", "verify", " ca"].iter().any(|it| lower.contains(it)) {
         return Some(LogEvent::Words(WordCause::Tls));
+    }
+    if is_own(&tag) && !signs::SIGNS.iter().any(|it| it.is_in(&lower)) {
+        return None;
     }
     TAGS.iter().find(|it| tag.starts_with(it.0)).map(|it| it.1)
 }
@@ -352,6 +366,8 @@ mod tests {
             "I (5) esp_psram: Found 8MB PSRAM device",
             "I (5) ota: if the update failed, it starts the old one",
             "I (5) boot: ota data",
+            // A program's own tag.
+            "E (5) ota_task: 40 KB so far",
             "PSRAM not found, frames go to internal memory",
         ] {
             assert!(

@@ -45,6 +45,7 @@ const WORDS: &[&str] = &[
     "segment",
     "ets",
     "load:0xffffffff",
+    "wait usb",
     "memory",
     "mem ",
     "rst",

@@ -14,6 +14,9 @@ use crate::reason::by_code;
 /// Dots in a row that stand for a program which waits in vain: two a second for 15 s.
 const DOTS: usize = 30;
 
+/// Until then what has the tag `boot` is the bootloader's, in milliseconds.
+const BOOTS_MS: u64 = 5000;
+
 /// A cause that the words of a record name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum WordCause {
@@ -69,6 +72,10 @@ pub enum WordCause {
 pub(super) fn told(record: &LogRecord<'_>, before: Option<Subject>) -> Option<LogEvent> {
     // What a program writes for those who look for its mistakes has failures that are none.
     if matches!(record.level, Some(RecordLevel::Debug | RecordLevel::Verbose)) {
+        return None;
+    }
+    // Before a program runs there is no network: what the bootloader does without is in order, or told in a known form.
+    if record.tag == "boot" && record.uptime_ms.is_some_and(|it| it < BOOTS_MS) {
         return None;
     }
     let tag = record.tag.to_ascii_lowercase();

@@ -1,7 +1,7 @@
 //! Single signs: one lost connection, or a log that ends without an address. They are findings of low certainty, and
 //! only where nothing else is found, because each may be usual.
 
-use super::{WEAK_DBM, finding, network, parts, weakest, words, words_of};
+use super::{FAINT_DBM, WEAK_DBM, finding, network, parts, weakest, words, words_of};
 use crate::finding::{CauseFinding, Certainty, TroubleCause};
 use crate::log::{LogEvent, LogSummary, WordCause};
 use crate::reason::ReasonGroup;
@@ -15,9 +15,6 @@ const LATE_MS: u64 = 3000;
 
 /// Within this time of lost beacons the link ends or is well again, in milliseconds: five probes take 0.5 to 2.5 s.
 const ASKS_MS: u64 = 5000;
-
-/// From here on each frame may be the last, dBm: some 2 dB above what MCS 0 and 11b need.
-const FAINT_DBM: i8 = -90;
 
 /// Lines of a log that is short: an excerpt whose only reading is the complaint.
 const SHORT: u64 = 20;
@@ -125,6 +122,11 @@ fn ends_unheard(log: &LogSummary) -> bool {
 fn unaddressed(log: &LogSummary) -> Option<CauseFinding> {
     let place = log.waiting.as_ref()?;
     log.waiting_ms().filter(|it| *it >= LATE_MS)?;
+    // Who hears frames of ESP-NOW behind it needs none.
+    let received = log.last_line(|it| *it == LogEvent::EspNowReceived);
+    if received > place.line {
+        return None;
+    }
     let is = |it: &LogEvent| *it == LogEvent::Associated;
     let it = finding(log, TroubleCause::NoAddress, Certainty::Low, UNADDRESSED, is)?;
     Some(CauseFinding { incidents: 1, evidence: vec![place.clone()], ..it })

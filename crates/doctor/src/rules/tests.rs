@@ -216,3 +216,17 @@ fn frames_without_a_buffer_are_no_memory_where_buffers_are_taken() {
     let little = "W (6) wifi:alloc eb len=24 type=3 fail, heap:3012\n";
     assert_eq!(causes(&[frame, little].concat()), [TroubleCause::Heap]);
 }
+
+#[test]
+fn losses_are_of_the_signal_where_each_association_is_at_the_edge() {
+    let lost = "I (5000) wifi:state: run -> init (7c0)\n";
+    let faint = JOINED.replace("-58", "-92");
+    for (log, group) in [
+        (format!("{faint}{lost}"), ReasonGroup::Signal),
+        (format!("{faint}{lost}{faint}"), ReasonGroup::Signal),
+        (format!("{faint}{lost}{JOINED}"), ReasonGroup::Forgotten),
+    ] {
+        let found = diagnosis(&log);
+        assert_eq!(found.findings[0].cause, TroubleCause::Disconnections(group), "{log}");
+    }
+}
