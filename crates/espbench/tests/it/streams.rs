@@ -124,7 +124,6 @@ fn a_run_outlives_its_terminal() {
     is_whole(&bench);
 }
 
-/// `nohup` and a shell's second SIGHUP: neither stops a run.
 /// Returns that command with hang-ups as usual, also where these tests were started by `nohup`, which has them ignored.
 #[cfg(target_os = "linux")]
 fn with_hangups(command: &std::process::Command) -> std::process::Command {
@@ -142,6 +141,7 @@ fn with_hangups(command: &std::process::Command) -> std::process::Command {
     env
 }
 
+/// `nohup` and a shell's second SIGHUP: neither stops a run.
 #[cfg(target_os = "linux")]
 #[test]
 fn hangups_stop_no_run_but_a_server() {
