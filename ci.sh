@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every check of the project, as named steps: `./ci.sh` runs all of them but `cross` (other machines' releases, half an hour), `./ci.sh clippy test` those.
+# Every check of the project, as named steps: `./ci.sh` runs all of them but `cross` (releases for other machines), `./ci.sh clippy test` those.
 set -euo pipefail
 cd "$(dirname "$0")"
 

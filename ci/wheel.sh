@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes the environment target/wheel-env, builds the wheel and installs it there. `--dev` builds without
-# optimization, with the features that the tests have given to dependencies, which need not be compiled again then.
+# optimization, stripped, with the features that the tests have given to dependencies, which need not be compiled again then.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 profile=(--release)

@@ -263,9 +263,7 @@ impl<'a> Groups<'a> {
     fn of(log: &'a LogSummary) -> Self {
         let joined = log.count(|it| matches!(it, LogEvent::GotIp | LogEvent::Associated)) > 0;
         let first = log.places(|it| *it == LogEvent::Disconnected(200)).first().map(|it| it.line);
-        let own = |it: &LogEvent| if let LogEvent::Rssi(dbm) = it { Some(*dbm) } else { None };
-        let at_edge = log.events.keys().filter_map(own).max().is_some_and(|it| it <= FAINT_DBM);
-        Self { log, joined, lost: first, at_edge }
+        Self { log, joined, lost: first, at_edge: edge(log).is_some() }
     }
 
     fn has(&self, code: u8) -> bool {
@@ -462,6 +460,12 @@ pub fn weakest(log: &LogSummary) -> Option<i8> {
     let scanned = log.events.keys().filter_map(other).count() > SCANNED;
     let others = log.events.keys().filter_map(other).filter(|_| !scanned);
     log.events.keys().filter_map(own).min().or_else(|| others.min())
+}
+
+/// Returns the strongest reading of the own network, where each is at the edge of reach.
+fn edge(log: &LogSummary) -> Option<i8> {
+    let own = |it: &LogEvent| if let LogEvent::Rssi(dbm) = it { Some(*dbm) } else { None };
+    log.events.keys().filter_map(own).max().filter(|it| *it <= FAINT_DBM)
 }
 
 fn sending(log: &LogSummary, findings: &mut Vec<CauseFinding>) {

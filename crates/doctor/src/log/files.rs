@@ -2,6 +2,7 @@
 
 use super::event::LogEvent;
 use super::search::SearchRecord;
+use super::signs;
 use super::wordlist::{self as list, PhraseList};
 
 /// Words of a file system in the flash.
@@ -38,17 +39,7 @@ pub(super) fn files(record: &SearchRecord<'_>) -> Option<LogEvent> {
         return None;
     }
     let has = |words: &[&str]| words.iter().any(|it| lower.contains(it));
-    let fails = has(&[
-        "fail",
-        "erro",
-        "fehler",
-        "could not",
-        "couldn't",
-        "cannot",
-        "can't",
-        "unable",
-        "not mounted",
-    ]);
+    let fails = signs::FAILS.is_in(lower) || has(&["not mounted"]);
     if !fails && !has(&["corrupt"]) {
         let made = has(&["mounted", "formatted"])
             || has(&["format", "mount"]) && has(&["success", "complete", "done"]);

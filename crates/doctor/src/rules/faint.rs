@@ -1,7 +1,7 @@
 //! Single signs: one lost connection, or a log that ends without an address. They are findings of low certainty, and
 //! only where nothing else is found, because each may be usual.
 
-use super::{FAINT_DBM, WEAK_DBM, finding, network, parts, weakest, words, words_of};
+use super::{WEAK_DBM, edge, finding, network, parts, weakest, words, words_of};
 use crate::finding::{CauseFinding, Certainty, TroubleCause};
 use crate::log::{LogEvent, LogSummary, WordCause};
 use crate::reason::ReasonGroup;
@@ -97,9 +97,8 @@ fn soft_ap(log: &LogSummary) -> Option<CauseFinding> {
 
 /// Finds an access point that is heard at the edge each time, or in a short log.
 fn signal(log: &LogSummary) -> Option<CauseFinding> {
-    let own = |it: &LogEvent| if let LogEvent::Rssi(dbm) = it { Some(*dbm) } else { None };
-    let best = log.events.keys().filter_map(own).max().filter(|it| *it <= FAINT_DBM)?;
-    let is = |it: &LogEvent| own(it).is_some();
+    let best = edge(log)?;
+    let is = |it: &LogEvent| matches!(it, LogEvent::Rssi(_));
     if log.count(is) < 2 && log.lines > SHORT {
         return None;
     }

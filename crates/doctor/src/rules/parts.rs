@@ -16,7 +16,9 @@ const STORAGE: (&str, &str, &str) = (
 /// Title, remedy and confirmation of a file system.
 const FILES: (&str, &str, &str) = (
     "the file system of the flash (SPIFFS, LittleFS, FAT) cannot be mounted: what is kept there cannot be read or written",
-    "see that the partition table has its partition, and that the image was built for the same file system, size and offset; let      the program format it once (LittleFS.begin(true), format_if_mount_failed), which empties it; where it comes again, look for      a supply that fails while the program writes",
+    "see that the partition table has its partition, and that the image was built for the same file system, size and offset; \
+     let the program format it once (LittleFS.begin(true), format_if_mount_failed), which empties it; where it comes again, \
+     look for a supply that fails while the program writes",
     "idf.py partition-table tells the partition; after a format it is mounted, also after a restart",
 );
 

@@ -2,6 +2,7 @@
 
 use super::interval;
 use crate::run::{Refused, run};
+use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -24,7 +25,7 @@ pub const NEAR_DBM: i8 = -55;
 /// Strength at which a radio neither reads a frame nor takes the medium as busy, dBm: far below the noise.
 const UNHEARD_DBM: i8 = -120;
 
-/// Facts that a log tells of a link, and the remedy.
+/// Facts that a log or a capture tells of a link, and the remedy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SceneQuestion {
     /// The access point is heard that weakly, in dBm; the remedy is [`NEAR_DBM`].
@@ -308,23 +309,22 @@ pub fn prove_scene(scene: &ProofScene, library: &Library) -> Result<SceneProof, 
 }
 
 fn place(scene: &ProofScene, chip: Chip) -> String {
-    let room = match scene.question {
-        SceneQuestion::SlowEspNow => "two boards a metre apart",
+    let room: Cow<'_, str> = match scene.question {
+        SceneQuestion::SlowEspNow => "two boards a metre apart".into(),
         SceneQuestion::Signal(_) => {
-            "a device whose link is as strong as the log says, nobody else on the air"
+            "a device whose link is as strong as the log says, nobody else on the air".into()
         }
         SceneQuestion::Busy(SceneLoad { stations: 1, .. }) => {
-            "a device 5 m from its router, and a station that takes as much of the air as the capture says"
+            "a device 5 m from its router, and a station that takes as much of the air as the capture says".into()
         }
-        SceneQuestion::Busy(SceneLoad { stations, .. }) => {
-            return format!(
-                "a device 5 m from its router, and {stations} stations that take as much of the air as the capture says, {chip}"
-            );
-        }
+        SceneQuestion::Busy(SceneLoad { stations, .. }) => format!(
+            "a device 5 m from its router, and {stations} stations that take as much of the air as the capture says"
+        )
+        .into(),
         SceneQuestion::Hidden(_) => {
-            "a device 5 m from its router, and a station that it does not hear, which sends as much as the capture says"
+            "a device 5 m from its router, and a station that it does not hear, which sends as much as the capture says".into()
         }
-        _ => "a device 5 m from its router, nobody else on the air",
+        _ => "a device 5 m from its router, nobody else on the air".into(),
     };
     format!("{room}, {chip}")
 }
