@@ -126,9 +126,9 @@ pub const REASONS: &[DisconnectionReason] = {
         reason(
             3,
             "AUTH_LEAVE",
-            Local,
-            "the other side left: the router restarts, or the program called esp_wifi_disconnect()",
-            "look at what the program does before it, and at the router's log",
+            Restarted,
+            "the access point left: it restarts, is switched off, or changes its settings or channel",
+            "look at the router's own log at that time; where a program left, the reason is 8",
         ),
         reason(
             4,

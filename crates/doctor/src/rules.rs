@@ -92,7 +92,9 @@ pub(crate) fn ranked(
     for it in &mut findings {
         it.share = if all == 0 { 0.0 } else { it.incidents as f64 / all as f64 };
     }
-    findings.sort_by(|a, b| weight(b).total_cmp(&weight(a)));
+    // Of two that explain as much, the one that came first.
+    let first = |it: &CauseFinding| it.evidence.iter().map(|it| it.line).min();
+    findings.sort_by(|a, b| weight(b).total_cmp(&weight(a)).then(first(a).cmp(&first(b))));
     roots::order(&mut findings);
     let verdict = match (findings.is_empty(), works) {
         (false, _) => DiagnosisVerdict::Causes,
@@ -203,14 +205,15 @@ fn disconnections(log: &LogSummary, findings: &mut Vec<CauseFinding>) {
         counted.clear();
     }
     for (group, (all, _, code)) in counted {
-        let once = all == 1 && groups.joined && log.linked != Some(false) && !restarted(log);
+        let held = groups.joined && log.linked != Some(false);
+        let once = all == 1 && held && (group == ReasonGroup::Local || !restarted(log));
         // A device that leaves by itself once, or whose first attempt fails, is in order; a link that an access point ends is
         // not, although the signal was its cause.
         let is_usual = |it: ReasonGroup| {
             matches!(it, ReasonGroup::Local | ReasonGroup::Handshake | ReasonGroup::Signal)
         };
         let usual = is_usual(group) && reason::by_code(code).is_none_or(|it| is_usual(it.group));
-        if once && (usual || group == ReasonGroup::Steered) {
+        if once && (usual || matches!(group, ReasonGroup::Steered | ReasonGroup::Restarted)) {
             continue;
         }
         findings.extend(disconnection(log, &groups, group, code));
@@ -253,8 +256,10 @@ fn is_lost_for_good(log: &LogSummary) -> bool {
 struct Groups<'a> {
     log: &'a LogSummary,
     joined: bool,
-    /// Line of the first link whose beacons were lost.
-    lost: Option<u64>,
+    /// Line of the first link whose access point was gone, and how.
+    lost: Option<(u64, ReasonGroup)>,
+    /// Whether the network that is to be joined has an old security.
+    is_old: bool,
     /// Whether each association was heard at the edge.
     at_edge: bool,
 }
@@ -262,18 +267,30 @@ struct Groups<'a> {
 impl<'a> Groups<'a> {
     fn of(log: &'a LogSummary) -> Self {
         let joined = log.count(|it| matches!(it, LogEvent::GotIp | LogEvent::Associated)) > 0;
-        let first = log.places(|it| *it == LogEvent::Disconnected(200)).first().map(|it| it.line);
-        Self { log, joined, lost: first, at_edge: edge(log).is_some() }
+        let gone = [(200, ReasonGroup::Beacons), (3, ReasonGroup::Restarted)];
+        let first = |code: u8| {
+            log.places(|it| *it == LogEvent::Disconnected(code)).first().map(|it| it.line)
+        };
+        let lost = gone.iter().filter_map(|it| Some((first(it.0)?, it.1))).min();
+        let is_old = log.count(|it| *it == LogEvent::OldSecurity) > 0;
+        Self { log, joined, lost, is_old, at_edge: edge(log).is_some() }
     }
 
     fn has(&self, code: u8) -> bool {
         self.log.count(|it| *it == LogEvent::Disconnected(code)) > 0
     }
 
-    /// Returns whether the beacons were lost before that reason first came.
-    fn follows_a_loss(&self, code: u8) -> bool {
+    /// Returns how the access point was gone before a reason first came.
+    fn loss_before(&self, code: u8) -> Option<ReasonGroup> {
         let first = self.log.places(|it| *it == LogEvent::Disconnected(code));
-        first.first().zip(self.lost).is_some_and(|(it, lost)| lost < it.line)
+        let (lost, group) = self.lost?;
+        first.first().filter(|it| lost < it.line).map(|_| group)
+    }
+
+    /// Returns what the attempts to join fail at, where a reason says so.
+    fn fails(&self) -> Option<ReasonGroup> {
+        let code = [15, 202, 204, 2, 4].into_iter().find(|it| self.has(*it))?;
+        Some(self.group_inside(code))
     }
 
     /// Returns whether an access point answered before it was first not found.
@@ -284,23 +301,35 @@ impl<'a> Groups<'a> {
         other.first().zip(absent.first()).is_some_and(|(it, absent)| it.line < absent.line)
     }
 
-    fn group(&self, code: u8) -> ReasonGroup {
+    /// Returns the group of a reason of a device that is well within reach.
+    fn group_inside(&self, code: u8) -> ReasonGroup {
         match reason::by_code(code).map_or(ReasonGroup::Other, |it| it.group) {
             // Before there is an association none can be dropped for inactivity: the access point did not answer.
             ReasonGroup::Inactive if !self.joined => ReasonGroup::Handshake,
+            // Nor can it be forgotten, where other attempts say what fails.
+            ReasonGroup::Forgotten if !self.joined => {
+                self.fails().unwrap_or(ReasonGroup::Forgotten)
+            }
             // Beside the access point's word for it, the device's own time-out is of the same handshake.
             ReasonGroup::Handshake if code == 204 && self.has(15) => ReasonGroup::Password,
+            // The driver passes over a network whose security is older than it accepts.
+            ReasonGroup::Absent if self.is_old => ReasonGroup::Security,
             // A network whose beacons were lost is not found right after, either, nor does it answer.
-            ReasonGroup::Absent
+            group @ (ReasonGroup::Absent
             | ReasonGroup::Handshake
             | ReasonGroup::Signal
-            | ReasonGroup::Other
-                if self.follows_a_loss(code) =>
-            {
-                ReasonGroup::Beacons
-            }
+            | ReasonGroup::Other) => self.loss_before(code).unwrap_or(group),
+            group => group,
+        }
+    }
+
+    fn group(&self, code: u8) -> ReasonGroup {
+        match self.group_inside(code) {
             // Frames of all kinds are lost at the edge, and the reason is that of the one that was missed.
-            ReasonGroup::Handshake | ReasonGroup::Inactive | ReasonGroup::Forgotten
+            ReasonGroup::Beacons
+            | ReasonGroup::Handshake
+            | ReasonGroup::Inactive
+            | ReasonGroup::Forgotten
                 if self.at_edge =>
             {
                 ReasonGroup::Signal
@@ -411,6 +440,7 @@ fn disconnection(
     let of_signal = |it: &LogEvent| match it {
         LogEvent::Rssi(dbm) | LogEvent::OtherRssi(dbm) => signal && weak && Some(*dbm) == rssi,
         LogEvent::BeaconTimeout => group == ReasonGroup::Beacons,
+        LogEvent::OldSecurity => group == ReasonGroup::Security,
         _ => false,
     };
     found.evidence.extend(log.places(of_signal).into_iter().take(BESIDE).cloned());
@@ -451,21 +481,26 @@ fn words_of(group: ReasonGroup, code: u8) -> (String, String, String) {
     (title, remedy.into(), confirm.into())
 }
 
-/// Returns how weak the access point is heard at worst. Strengths that may be those of other networks in a scan count
-/// only where there are no others, and where there are too few for a scan.
-#[must_use]
-pub fn weakest(log: &LogSummary) -> Option<i8> {
+/// Returns how strong the access point is heard. Strengths that may be those of other networks in a scan count only where there
+/// are no others, and where there are too few for a scan.
+fn readings(log: &LogSummary) -> Vec<i8> {
     let own = |it: &LogEvent| if let LogEvent::Rssi(dbm) = it { Some(*dbm) } else { None };
     let other = |it: &LogEvent| if let LogEvent::OtherRssi(dbm) = it { Some(*dbm) } else { None };
-    let scanned = log.events.keys().filter_map(other).count() > SCANNED;
-    let others = log.events.keys().filter_map(other).filter(|_| !scanned);
-    log.events.keys().filter_map(own).min().or_else(|| others.min())
+    let own: Vec<i8> = log.events.keys().filter_map(own).collect();
+    let others: Vec<i8> = log.events.keys().filter_map(other).collect();
+    let scanned = others.len() > SCANNED;
+    if own.is_empty() && !scanned { others } else { own }
 }
 
-/// Returns the strongest reading of the own network, where each is at the edge of reach.
+/// Returns how weak the access point is heard at worst.
+#[must_use]
+pub fn weakest(log: &LogSummary) -> Option<i8> {
+    readings(log).into_iter().min()
+}
+
+/// Returns the strongest reading, where each is at the edge of reach.
 fn edge(log: &LogSummary) -> Option<i8> {
-    let own = |it: &LogEvent| if let LogEvent::Rssi(dbm) = it { Some(*dbm) } else { None };
-    log.events.keys().filter_map(own).max().filter(|it| *it <= FAINT_DBM)
+    readings(log).into_iter().max().filter(|it| *it <= FAINT_DBM)
 }
 
 fn sending(log: &LogSummary, findings: &mut Vec<CauseFinding>) {

@@ -86,6 +86,9 @@ pub(super) fn told(record: &SearchRecord<'_>) -> Option<LogEvent> {
         return Some(*event);
     }
     let has = |words: &[&str]| words.iter().any(|it| lower.contains(it));
+    if let Some(event) = matter_error(tag, lower) {
+        return Some(event);
+    }
     let errs = has(&["fail", "err", "ret", "code", "unable", "open"]);
     let wifi = has(&["wifi", "wi-fi", "wlan"]) || tag.contains("wifi") || tag.contains("wlan");
     let of_tag = ["transport", "tls", "http", "ota", "mqtt"].iter().any(|it| tag.contains(it));
@@ -109,6 +112,24 @@ pub(super) fn told(record: &SearchRecord<'_>) -> Option<LogEvent> {
         return Some(LogEvent::ConnectionFailed);
     }
     client_state(lower).or_else(|| station_status(lower, wifi))
+}
+
+/// Reads the `esp_err_t` within an error of Matter's, whose range for platforms is 5: "5001105" is 0x1105 (`CHIPError.h`,
+/// `ESP32Utils.cpp`).
+fn matter_error(tag: &str, lower: &SearchText<'_>) -> Option<LogEvent> {
+    if !tag.starts_with("chip[") {
+        return None;
+    }
+    let words = lower.as_str().split(|it: char| !it.is_ascii_alphanumeric());
+    let code = words
+        .map(|it| it.strip_prefix("0x").unwrap_or(it).trim_start_matches('0'))
+        .filter(|it| it.len() == "5001105".len())
+        .find_map(|it| it.strip_prefix("500"))?;
+    let hex = alloc::format!("0x{code}");
+    if super::parts::has_storage_number(&SearchText::of(&hex)) {
+        return Some(LogEvent::StorageFailed);
+    }
+    DRIVER.iter().find(|it| it.1 == hex).map(|it| it.3)
 }
 
 /// Returns whether a text is ".-2": a state of PubSubClient between the dots of a loop that waits.
@@ -205,6 +226,8 @@ mod tests {
             ("WiFi.status() = 6", Words(WordCause::LinkDown)),
             ("wlan status = 203", Disconnected(203)),
             ("network.STAT_BEACON_TIMEOUT", Disconnected(200)),
+            ("E (5) chip[FP]: Failed to commit pending operational keypair 5001105", StorageFailed),
+            ("E (5) chip[DL]: esp_wifi_connect() failed: Error CHIP:0x05003007", WifiCall),
         ] {
             assert_eq!(told(line), [event], "{line}");
         }

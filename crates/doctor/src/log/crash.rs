@@ -376,14 +376,16 @@ pub(super) fn memory(lower: &SearchText<'_>) -> Option<LogEvent> {
     free_heap(lower)
 }
 
-/// Reads `free heap: 18504`, `esp_get_minimum_free_heap_size():224` and `minimum free heap size: 664 bytes`.
+/// Reads `free heap: 18504`, `esp_get_minimum_free_heap_size():224`, `minimum free heap size: 664 bytes`, and `Heap: 1832` in front of
+/// what a program of the ESP8266 says.
 fn free_heap(lower: &SearchText<'_>) -> Option<LogEvent> {
     if !lower.contains("heap") {
         return None;
     }
     let plain: String = lower.chars().map(|it| if it == '_' { ' ' } else { it }).collect();
-    let at = plain.find("free heap")? + "free heap".len();
-    let rest = plain[at..].trim_start_matches([' ', ':', '=', '(', ')', '>']);
+    let labelled = plain.starts_with("heap:").then_some("heap:".len());
+    let at = plain.find("free heap").map(|it| it + "free heap".len()).or(labelled)?;
+    let rest = plain[at..].trim_start_matches([' ', '\t', ':', '=', '(', ')', '>']);
     let rest = rest.strip_prefix("size").unwrap_or(rest);
     let rest = rest.trim_start_matches([' ', ':', '=', '(', ')', '>', 'i', 's']);
     let value = number(rest)?;

@@ -167,6 +167,8 @@ pub enum LogEvent {
     AddressUnset,
     /// The link ended, or an attempt failed, with the number of the reason.
     Disconnected(u8),
+    /// A network that is to be joined has WEP or WPA, and nothing newer.
+    OldSecurity,
     /// No beacon came for a while, and the station asks the access point.
     BeaconTimeout,
     /// How strong the access point is heard, dBm.
@@ -410,6 +412,7 @@ mod tests {
             ("E (9) now: error 0x3069", EspNow(EspNowError::PeerNotFound)),
             ("E (9) app: esp_wifi_init: ESP_ERR_NO_MEM", NoMemory),
             ("I (9) app: free heap: 18504", FreeHeap(18_504)),
+            ("Heap:\t1832\tActuator Pin:\t8", FreeHeap(1832)),
             ("I (95683) wifi:bcn_timeout,ap_probe_send_start", BeaconTimeout),
             ("E (9) udp: sendto failed: errno 12", LogEvent::SendBuffersFull),
             ("E (9) tcp: connect: errno 113", LogEvent::SocketError(113)),

@@ -25,9 +25,11 @@ pub(super) fn next_head(line: &str, from: usize) -> Option<LineHead> {
     })
 }
 
-/// Returns whether nothing but a time stamp stands before a place.
+/// Returns whether a word begins at a place, and nothing but a time stamp stands before it.
 fn begins(line: &str, at: usize) -> bool {
-    line[..at].bytes().all(|it| b" []>-|:.".contains(&it))
+    let before = &line.as_bytes()[..at];
+    before.last().is_none_or(|it| b" ]>|".contains(it))
+        && before.iter().all(|it| it.is_ascii_digit() || b" []>-|:.".contains(it))
 }
 
 /// Reads `I (1234) tag: text`, or `I (12:34:56.789) tag: text` with the time of day.
@@ -215,6 +217,8 @@ mod tests {
                 "WIF",
                 "Connect failed as AP cannot be reached",
             ),
+            ("[17:12:55]00:00:00.232 WIF: starts", Info, None, "WIF", "starts"),
+            ("17:12:55.012 -> 00:00:00.232 WIF: starts", Info, None, "WIF", "starts"),
             ("443329 : WIFI : Disconnected!", Info, Some(443_329), "WIFI", "Disconnected!"),
             (
                 "[00:01:02.345,000] <wrn> net_arp: no gateway",

@@ -162,8 +162,9 @@ pub(super) fn disconnection(record: &SearchRecord<'_>) -> Option<LogEvent> {
             text[at + "reason".len()..].trim_start_matches([' ', ':', '=', '(', '\'', '"', '[']);
         let rest =
             rest.strip_prefix("code").map_or(rest, |it| it.trim_start_matches([' ', ':', '=']));
-        // "4WAY_HANDSHAKE_TIMEOUT" is a name.
+        // "4WAY_HANDSHAKE_TIMEOUT" and "4-Way Handshake Timeout" are names.
         let behind = rest.trim_start_matches(|it: char| it.is_ascii_digit());
+        let behind = behind.strip_prefix('-').unwrap_or(behind);
         if let Some(code) =
             number(rest).filter(|_| !behind.starts_with(|it: char| it.is_ascii_alphabetic()))
         {
@@ -363,7 +364,7 @@ fn wifi_call(lower: &SearchText<'_>) -> Option<LogEvent> {
     if super::codes::has_driver_call(lower) {
         return Some(LogEvent::WifiCall);
     }
-    let names: [&str; 18] = [
+    let names: [&str; 20] = [
         "sta is connecting, return error",
         "sta is connecting, cannot set config",
         "wifi internal error",
@@ -380,6 +381,8 @@ fn wifi_call(lower: &SearchText<'_>) -> Option<LogEvent> {
         "wifi invalid mode",
         "wifi would block",
         "wifi unknown error",
+        "wifi invalid argument",
+        "call wifi_init_config_default",
         // lwIP's assertion where its task was never started.
         "invalid mbox",
         "esp-hosted slave",
@@ -405,6 +408,7 @@ mod tests {
             ("ssid[x] bssid[00:00:5e:00:53:07] reason[203]", 203),
             ("I (5) example_connect: Wi-Fi disconnected 201, trying to reconnect...", 201),
             ("[W][wifi:1]: Disconnected ssid='x' reason='Unspecified'", 1),
+            ("[W][wifi:1]: Disconnected ssid='x' reason='4-Way Handshake Timeout'", 15),
             ("I (5) wifi: state: auth -> init (2)", 2),
             ("state: 3 -> 0 (2)", 4),
             ("state: 5 -> 2 (7c0)", 7),

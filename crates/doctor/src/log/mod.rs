@@ -18,6 +18,7 @@
 //! | `open_crash` | lines of one crash, told once |
 //! | `reader` | a log as it streams by: events counted, with the lines where they stand |
 //! | `record` | records of a line |
+//! | `scan` | networks of a scan whose security is too old |
 //! | `search` | texts in which many words are looked for |
 //! | `setting` | settings that start-up prints |
 //! | `signs` | words of failures |
@@ -46,6 +47,7 @@ mod open_crash;
 mod parts;
 mod reader;
 mod record;
+mod scan;
 mod search;
 mod setting;
 mod signs;

@@ -3,6 +3,7 @@
 use super::event::{LogEvent, ResetReason, all_events};
 use super::open_crash::OpenCrash;
 use super::record::{LogRecord, plain, records};
+use super::scan::OldNetworks;
 use super::silence::Silence;
 use super::soft_ap::SoftAp;
 use super::topic::{self, Subject};
@@ -149,6 +150,7 @@ pub struct LogReader {
     crash: OpenCrash,
     silence: Silence,
     soft_ap: SoftAp,
+    old: OldNetworks,
     /// Subject of the last line that named one, and its number.
     subject: Option<(Subject, u64)>,
     /// Whether there is a link, where the log has told.
@@ -247,7 +249,11 @@ impl LogReader {
             self.keep(event, place);
         }
         for record in &found {
-            if let Some(event) = self.silence.address(record) {
+            let silent = self.silence.address(record).or_else(|| self.silence.unplugged(record));
+            if let Some(event) = silent {
+                self.take(event, record, from.number);
+            }
+            if let Some(event) = self.old.see(record) {
                 self.take(event, record, from.number);
             }
             if let Some(event) = self.soft_ap.see(record) {

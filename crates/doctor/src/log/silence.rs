@@ -2,7 +2,7 @@
 //! the line behind its label.
 
 use super::address;
-use super::event::LogEvent;
+use super::event::{LogEvent, ResetReason};
 use super::record::LogRecord;
 
 /// First words of the driver of the ESP8266 when DHCP starts.
@@ -10,6 +10,12 @@ const ASKS: &str = "dhcp client start";
 
 /// First words of the same driver when it begins to sleep, 10 s behind the association.
 const SLEEPS: &str = "pm open,";
+
+/// Tag of Tasmota's lines of Wi-Fi.
+const TASMOTA: &str = "WIF";
+
+/// First words of the driver when it has started.
+const STARTED: [&str; 2] = ["mode :", "state: "];
 
 /// Lines behind which others have to come.
 #[derive(Clone, Debug, Default)]
@@ -19,6 +25,10 @@ pub(super) struct Silence {
     /// Whether the radio's start is the last that a record told. Its calibration takes the most current, and the next line
     /// comes within some 100 ms.
     radio: bool,
+    /// Whether the driver has begun to start, and no line of its modes or states has come.
+    starting: bool,
+    /// Whether Tasmota has said something of Wi-Fi.
+    tasmota: bool,
     /// Whether DHCP has started.
     asks: bool,
     /// Whether the last record is the label of an address, and no more.
@@ -31,9 +41,25 @@ impl Silence {
         self.asks |= record.text.starts_with(ASKS);
         self.label = address::asks_address(record.text);
         if record.level.is_some() {
-            self.radio = self.driver && record.text.starts_with("phy_version");
-            self.driver |= record.tag == "wifi";
+            // Tasmota starts the radio with its first word of Wi-Fi.
+            let first = record.tag == TASMOTA && !self.tasmota;
+            self.tasmota |= first;
+            self.radio = self.driver && record.text.starts_with("phy_version") || first;
+            if record.tag == "wifi" {
+                self.starting = if self.driver { self.starting } else { true };
+                self.driver = true;
+                self.starting &= !STARTED.iter().any(|it| record.text.starts_with(it));
+            }
         }
+    }
+
+    /// Reads what a terminal says of its port of USB that is gone while the driver starts.
+    pub(super) fn unplugged(&self, record: &LogRecord<'_>) -> Option<LogEvent> {
+        let gone = || {
+            let lower = record.text.to_ascii_lowercase();
+            lower.contains("usb serial device") && lower.ends_with("disconnected")
+        };
+        (self.starting && gone()).then_some(LogEvent::Reset(ResetReason::Silent))
     }
 
     /// Reads the address behind its label.
@@ -85,6 +111,23 @@ mod tests {
         assert_eq!(silent(&[radio, reset].concat()), 0);
         let pin = "rst:0xc (SW_CPU_RESET),boot:0x13 (SPI_FAST_FLASH_BOOT)\n";
         assert_eq!(silent(&[driver, radio, pin].concat()), 0);
+        // Tasmota's tag for the same; a later line of it is of a network.
+        let tasmota = "00:00:00.232 WIF: WifiManager active for 3 minutes\n";
+        assert_eq!(silent(&[tasmota, reset].concat()), 1);
+        assert_eq!(silent(&[tasmota, tasmota, reset].concat()), 0);
+    }
+
+    #[test]
+    fn a_port_that_goes_away_while_the_radio_starts_is_a_reset() {
+        let silent = |log: &str| read(log).count(|it| *it == LogEvent::Reset(ResetReason::Silent));
+        let driver = "I (610) wifi: wifi driver task: 3ffc0000\n";
+        let gone = "USB Serial device '/dev/ttyUSB0' disconnected\n";
+        assert_eq!(silent(&[driver, gone].concat()), 1);
+        assert_eq!(
+            silent(&[driver, "I (740) wifi:mode : sta (00:00:5e:00:53:07)\n", gone].concat()),
+            0
+        );
+        assert_eq!(silent(gone), 0);
     }
 
     #[test]

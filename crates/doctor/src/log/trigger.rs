@@ -99,6 +99,7 @@ const WORDS: &[&str] = &[
     "got ip",
     "got_ip",
     "local ip",
+    "ipv4 ",
     "network config",
     "rssi",
     "signal",

@@ -80,6 +80,10 @@ pub(super) fn told(record: &LogRecord<'_>, before: Option<Subject>) -> Option<Lo
     }
     let tag = record.tag.to_ascii_lowercase();
     let lower = record.text.to_lowercase();
+    // ESP-IDF's examples tell of each number of an error that is not 0, of TLS also where nothing of it was asked for.
+    if lower.contains("reported from tls stack") {
+        return None;
+    }
     // A library's name is no word of Wi-Fi.
     let lower = lower.strip_prefix("[wifiesp] ").unwrap_or(&lower);
     let has_sign = signs::SIGNS.iter().any(|it| it.is_in(lower)) || dots(lower) >= DOTS;

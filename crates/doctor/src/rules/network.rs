@@ -8,6 +8,9 @@ use alloc::vec::Vec;
 /// Errors of a socket from which on they are a finding: one is a server that restarts.
 pub(super) const SOCKETS: u64 = 3;
 
+/// Connections without a route from which on they are a finding.
+const UNROUTED: u64 = 2;
+
 pub(super) fn findings(log: &LogSummary, out: &mut Vec<CauseFinding>) {
     let words = (
         "the device is associated and gets no IP address: DHCP does not answer, or its frames are lost",
@@ -120,6 +123,26 @@ pub(super) fn any_connection(log: &LogSummary) -> Option<CauseFinding> {
     finding(log, TroubleCause::Connections, Certainty::Low, texts, is_connection)
 }
 
+/// Number of lwIP's error where no interface that is up has a route (`ERR_RTE`): a station with an address has one to all hosts.
+const NO_ROUTE: u16 = 118;
+
+/// Finds a device that has no address from its start on: each of its connections fails for want of a route.
+fn unrouted(log: &LogSummary) -> Option<CauseFinding> {
+    let words = (
+        "the device has no IP address when it connects: no interface has a route (errno 118)",
+        "wait for the event of the IP address before the first connection; where none comes, see the router's list of leases \
+         and its range of addresses",
+        "the program prints its address before it connects: it is 0.0.0.0",
+    );
+    let is = |it: &LogEvent| *it == LogEvent::SocketError(NO_ROUTE);
+    let other = |it: &LogEvent| matches!(it, LogEvent::SocketError(_)) && !is(it);
+    let first = log.places(is).first()?.line;
+    let starts =
+        log.places(|it| matches!(it, LogEvent::Reset(_))).first().is_some_and(|it| it.line < first);
+    (starts && !linked(log) && log.count(is) >= UNROUTED && log.count(other) == 0)
+        .then(|| finding(log, TroubleCause::NoAddress, Certainty::Low, words, is))?
+}
+
 fn connections(log: &LogSummary, out: &mut Vec<CauseFinding>) {
     let socket = |it: &LogEvent| matches!(it, LogEvent::SocketError(_));
     // A connection that is refused follows from a name, from TLS or from the broker.
@@ -135,6 +158,10 @@ fn connections(log: &LogSummary, out: &mut Vec<CauseFinding>) {
     // An error that nobody catches ends a Python program.
     let ended = log.count(socket) > 0 && log.count(|it| *it == LogEvent::Traceback) > 0;
     let failed = log.count(is_connection);
+    if let Some(it) = unrouted(log).filter(|_| !explained) {
+        out.push(it);
+        return;
+    }
     if !(failed >= SOCKETS || ended) || (explained && log.count(socket) < SOCKETS) {
         return;
     }
