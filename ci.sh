@@ -7,16 +7,21 @@ FIRST=(peers fmt deny sizes prose)
 # Steps that share what cargo compiles into target/debug.
 FOREMOST=(clippy doc test layers component terminals packages python)
 # Steps that compile into folders of their own: they have what the others leave of the processors, which compile
-# with one thread for a good part, and wait for real time.
-BESIDE=(nostd riscv icount ns3 wasm firmware aarch64)
+# with one thread for a good part, and wait for real time. Two rows, since the last crate of an image or a module is compiled
+# with one thread.
+BESIDE=(nostd riscv icount ns3 wasm)
+BESIDE_TOO=(firmware aarch64)
 # Steps that come when the foremost are done, beside what is then left of those: more beside tests that wait for real
 # time would keep these waiting.
 LAST=(fuzz web)
 # Steps that need what both rows have made.
 AFTER=(machines)
-STEPS=("${FIRST[@]}" "${FOREMOST[@]}" "${BESIDE[@]}" "${LAST[@]}" "${AFTER[@]}")
+STEPS=("${FIRST[@]}" "${FOREMOST[@]}" "${BESIDE[@]}" "${BESIDE_TOO[@]}" "${LAST[@]}" "${AFTER[@]}")
 # Steps that are run by name.
 BY_NAME=(cross)
+
+# Removes what no later step needs, in a checkout that is thrown away (.ci/run): its disk may be small.
+spent() { [ "${CI_ONCE:-}" != true ] || rm -rf "$@"; }
 
 # Real programs that the tests talk to. In CI they are installed, and one that is missing fails.
 peers() {
@@ -53,7 +58,10 @@ clippy() {
     cargo clippy -p espbench --no-default-features --features serial --locked -- -D warnings
 }
 
-doc() { RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked; }
+doc() {
+    RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
+    spent target/doc
+}
 
 # Many tests of whole commands wait for real time: with as many threads as processors, half of these would be idle.
 # That examples compile is what clippy checks.
@@ -64,19 +72,32 @@ test() {
 
 # Which crate may use which: cargo's own view of the workspace. For one package alone cargo would choose other features, and
 # compile all again.
-layers() { cargo test --workspace --locked --test it layers; }
+layers() {
+    cargo test --workspace --locked --test it layers
+    # The programs of the tests; the libraries that they are made of stay.
+    [ "${CI_ONCE:-}" != true ] || find target/debug/deps -maxdepth 1 -type f -perm -u+x ! -name '*.so' -delete
+}
 
 # Links the lower crates without std: a leak of std is a link error.
-nostd() { ci/nostd.sh; }
+nostd() {
+    ci/nostd.sh
+    spent target/nostd
+}
 
 # A whole node for the ESP32-C3, which must fit 24 KiB.
 riscv() { ci/riscv.sh; }
 
 # Images of the firmware for three chips, with bounds, and tests of its part that knows no chip.
-firmware() { ci/firmware.sh; }
+firmware() {
+    ci/firmware.sh
+    spent target/firmware
+}
 
 # Conversations on a simulated RV32IMC processor: instructions and stack, within 3 % of their budgets.
-icount() { ci/icount.sh; }
+icount() {
+    ci/icount.sh
+    spent target/icount
+}
 
 # The engine as a module of WebAssembly: the same reports to the byte. That of the page is linked, too: `web` would wait for one
 # thread.
@@ -89,10 +110,14 @@ wasm() {
 web() {
     built
     ci/page.sh --test --built
+    spent target/wasm web/node_modules
 }
 
 # Every fuzz target over its corpus, then for a short time; ci/fuzz_long.py counts millions of executions.
-fuzz() { ci/fuzz.sh 5; }
+fuzz() {
+    ci/fuzz.sh 5
+    spent fuzz/target
+}
 
 # The command and the Python module, of what the tests have compiled: cargo compiles a dependency anew where it gets other features.
 built() { cargo build --locked -p espbench -p espbench-python --features espbench-python/as-tested; }
@@ -111,7 +136,10 @@ terminals() { ci/terminals.sh; }
 python() { ci/python.sh --dev; }
 
 # The wheel for Linux aarch64, installed into Python of that architecture and run under qemu. Without optimization.
-aarch64() { ci/cross.sh wheel --plain; }
+aarch64() {
+    ci/cross.sh wheel --plain
+    spent target/cross/aarch64-unknown-linux-gnu target/cross/plain
+}
 
 # Its figures, which are those of the wheel that `python` has made.
 machines() { ci/cross.sh compare --built; }
@@ -152,6 +180,9 @@ processor_time() {
     echo $(((stat[13] + stat[14]) / $(getconf CLK_TCK)))
 }
 
+# Prints how much of the disk is free, in GB.
+free_disk() { df --output=avail -BGB . | tail -n 1 | tr -d ' GB'; }
+
 # Runs steps one after the other, and says what each took.
 run() {
     local step begun processor
@@ -163,7 +194,7 @@ run() {
         echo "== $step"
         begun=$SECONDS processor=$(processor_time)
         "$step"
-        echo "== $step took $((SECONDS - begun)) s, and $(($(processor_time) - processor)) s of processor time"
+        echo "== $step took $((SECONDS - begun)) s, and $(($(processor_time) - processor)) s of processor time; $(free_disk) GB of disk are free"
     done
 }
 
@@ -175,18 +206,22 @@ fi
 
 run "${FIRST[@]}"
 mkdir -p target
-# A process group of its own, but no session: Linux weighs sessions against each other, and niceness within one alone.
+# Process groups of their own, but no sessions: Linux weighs sessions against each other, and niceness within one alone.
 set -m
 nice -n 19 ./ci.sh "${BESIDE[@]}" >target/ci-beside.log 2>&1 &
-beside=$!
+beside=($!)
+nice -n 19 ./ci.sh "${BESIDE_TOO[@]}" >target/ci-beside-too.log 2>&1 &
+beside+=($!)
 set +m
 # Where a step fails, those beside it have nothing more to tell.
-trap 'kill -- -$beside 2>/dev/null || true' EXIT
+trap 'for row in "${beside[@]}"; do kill -- "-$row" 2>/dev/null || true; done' EXIT
 run "${FOREMOST[@]}" "${LAST[@]}"
-echo "== beside these: ${BESIDE[*]}"
+echo "== beside these after $SECONDS s: ${BESIDE[*]} ${BESIDE_TOO[*]}"
 status=0
-wait $beside || status=$?
-cat target/ci-beside.log
+for row in "${beside[@]}"; do
+    wait "$row" || status=$?
+done
+cat target/ci-beside.log target/ci-beside-too.log
 [ $status = 0 ] || exit $status
 run "${AFTER[@]}"
 echo "steps: ${#STEPS[@]} passed, 0 failed, in $SECONDS s"
