@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `air` | power save, PHYs and rates, channels of ESP-NOW |
 //! | `faint` | single signs, in logs where nothing else is found |
+//! | `groups` | groups of reasons, by what else a log tells |
 //! | `parts` | storage, external memory, updates over the air |
 //! | `network` | addresses, names, TLS, brokers, connections, calls of the driver |
 //! | `restarts` | brown-outs, panics, watchdogs, memory, flash |
@@ -12,6 +13,7 @@
 
 mod air;
 mod faint;
+mod groups;
 mod network;
 mod parts;
 mod restarts;
@@ -26,6 +28,7 @@ use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use groups::Groups;
 
 /// From here on a signal is weak, dBm: an ESP32 reads MCS 0 down to some -92 dBm, and walls and people move it by
 /// 10 dB (ESP32 Series Datasheet, Wi-Fi Radio; docs/lab.md, fading).
@@ -250,93 +253,6 @@ fn is_lost_for_good(log: &LogSummary) -> bool {
         None => first.line.saturating_sub(lost) <= FOLLOW_LINES,
     };
     lost > 0 && first.line > lost && soon && log.count(network::is_connection) >= network::SOCKETS
-}
-
-/// Groups of reasons, by what else a log tells.
-struct Groups<'a> {
-    log: &'a LogSummary,
-    joined: bool,
-    /// Line of the first link whose access point was gone, and how.
-    lost: Option<(u64, ReasonGroup)>,
-    /// Whether the network that is to be joined has an old security.
-    is_old: bool,
-    /// Whether each association was heard at the edge.
-    at_edge: bool,
-}
-
-impl<'a> Groups<'a> {
-    fn of(log: &'a LogSummary) -> Self {
-        let joined = log.count(|it| matches!(it, LogEvent::GotIp | LogEvent::Associated)) > 0;
-        let gone = [(200, ReasonGroup::Beacons), (3, ReasonGroup::Restarted)];
-        let first = |code: u8| {
-            log.places(|it| *it == LogEvent::Disconnected(code)).first().map(|it| it.line)
-        };
-        let lost = gone.iter().filter_map(|it| Some((first(it.0)?, it.1))).min();
-        let is_old = log.count(|it| *it == LogEvent::OldSecurity) > 0;
-        Self { log, joined, lost, is_old, at_edge: edge(log).is_some() }
-    }
-
-    fn has(&self, code: u8) -> bool {
-        self.log.count(|it| *it == LogEvent::Disconnected(code)) > 0
-    }
-
-    /// Returns how the access point was gone before a reason first came.
-    fn loss_before(&self, code: u8) -> Option<ReasonGroup> {
-        let first = self.log.places(|it| *it == LogEvent::Disconnected(code));
-        let (lost, group) = self.lost?;
-        first.first().filter(|it| lost < it.line).map(|_| group)
-    }
-
-    /// Returns what the attempts to join fail at, where a reason says so.
-    fn fails(&self) -> Option<ReasonGroup> {
-        let code = [15, 202, 204, 2, 4].into_iter().find(|it| self.has(*it))?;
-        Some(self.group_inside(code))
-    }
-
-    /// Returns whether an access point answered before it was first not found.
-    fn answered(&self) -> bool {
-        let absent = self.log.places(|it| *it == LogEvent::Disconnected(201));
-        let other =
-            self.log.places(|it| matches!(it, LogEvent::Disconnected(2..=5 | 15 | 202..=204)));
-        other.first().zip(absent.first()).is_some_and(|(it, absent)| it.line < absent.line)
-    }
-
-    /// Returns the group of a reason of a device that is well within reach.
-    fn group_inside(&self, code: u8) -> ReasonGroup {
-        match reason::by_code(code).map_or(ReasonGroup::Other, |it| it.group) {
-            // Before there is an association none can be dropped for inactivity: the access point did not answer.
-            ReasonGroup::Inactive if !self.joined => ReasonGroup::Handshake,
-            // Nor can it be forgotten, where other attempts say what fails.
-            ReasonGroup::Forgotten if !self.joined => {
-                self.fails().unwrap_or(ReasonGroup::Forgotten)
-            }
-            // Beside the access point's word for it, the device's own time-out is of the same handshake.
-            ReasonGroup::Handshake if code == 204 && self.has(15) => ReasonGroup::Password,
-            // The driver passes over a network whose security is older than it accepts.
-            ReasonGroup::Absent if self.is_old => ReasonGroup::Security,
-            // A network whose beacons were lost is not found right after, either, nor does it answer.
-            group @ (ReasonGroup::Absent
-            | ReasonGroup::Handshake
-            | ReasonGroup::Signal
-            | ReasonGroup::Other) => self.loss_before(code).unwrap_or(group),
-            group => group,
-        }
-    }
-
-    fn group(&self, code: u8) -> ReasonGroup {
-        match self.group_inside(code) {
-            // Frames of all kinds are lost at the edge, and the reason is that of the one that was missed.
-            ReasonGroup::Beacons
-            | ReasonGroup::Handshake
-            | ReasonGroup::Inactive
-            | ReasonGroup::Forgotten
-                if self.at_edge =>
-            {
-                ReasonGroup::Signal
-            }
-            group => group,
-        }
-    }
 }
 
 /// Returns whether a device started anew between its failed attempts and its link: it joined by none of them.
