@@ -8,9 +8,10 @@ FIRST=(peers fmt deny sizes prose)
 FOREMOST=(clippy doc test layers component terminals packages python)
 # Steps that compile into folders of their own: they have what the others leave of the processors, which compile
 # with one thread for a good part, and wait for real time. Two rows, since the last crate of an image or a module is compiled
-# with one thread.
-BESIDE=(nostd riscv icount ns3 wasm)
-BESIDE_TOO=(firmware aarch64)
+# with one thread. `wasm`, for which `web` waits, needs what the tests compile, and would compile it with what they leave if it came
+# first.
+BESIDE=(nostd riscv wasm icount ns3)
+BESIDE_TOO=(aarch64 firmware)
 # Steps that come when the foremost are done, beside what is then left of those: more beside tests that wait for real
 # time would keep these waiting.
 LAST=(fuzz web)
