@@ -211,6 +211,10 @@ pub(super) fn crash(text: &SearchText<'_>) -> Option<LogEvent> {
     if text.as_str() == "ets_main.c" {
         return Some(LogEvent::FlashUnreadable);
     }
+    // The ROM loads a program that lies where the bootloader should: to addresses of flash that is mapped.
+    if ["load:0x3f4", "load:0x3c0", "load:0x3f0"].iter().any(|it| text.contains(it)) {
+        return Some(LogEvent::FlashUnreadable);
+    }
     let told = CRASHES.iter().find(|it| it.0.iter().any(|words| text.contains(words)));
     if let Some((_, event)) = told {
         // Heap poisoning and the allocator are named by healthy programs, too; their assertions are not.
@@ -240,7 +244,7 @@ pub(super) fn crash(text: &SearchText<'_>) -> Option<LogEvent> {
 /// Reads the expression that a check of errors names behind its crash: "expression: esp_wifi_start()", and an assertion of NVS.
 pub(super) fn checked(text: &SearchText<'_>) -> Option<LogEvent> {
     if text.starts_with("assert") {
-        let of_nvs = ["/nvs_", " nvs_", "nvs::"].iter().any(|it| text.contains(it));
+        let of_nvs = ["/nvs_", " nvs_", "nvs::", "\"nvs_"].iter().any(|it| text.contains(it));
         return of_nvs.then_some(LogEvent::StorageFailed);
     }
     let call = text.strip_prefix("expression: ")?;

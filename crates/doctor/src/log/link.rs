@@ -68,6 +68,8 @@ const LINES: &[(&str, u8)] = &[
     ("station_wrong_password", 202),
     ("station_no_ap_found", 201),
     ("no matching network found", 201),
+    // The driver, of a mesh that looks for a parent.
+    ("scan number is 0", 201),
     ("no network with that ssid", 201),
     ("no_ap_found", 201),
     ("wl_connect_failed", 202),

@@ -9,6 +9,7 @@
 //! | `clause` | parts of sentences, and signs of failure in them |
 //! | `codes` | numbers that stand for words: of TLS, HTTP, MQTT clients, the driver's errors |
 //! | `crash` | restarts, panics, watchdogs, memory, flash |
+//! | `device` | causes in the device itself, by a program's words |
 //! | `event` | what a record tells: a disconnection, a panic, a setting |
 //! | `files` | the file system of the flash |
 //! | `format` | heads of records, in the format of each program |
@@ -38,6 +39,7 @@ mod boot;
 mod clause;
 mod codes;
 mod crash;
+mod device;
 mod event;
 mod files;
 mod format;

@@ -179,11 +179,15 @@ fn is_own(tag: &str) -> bool {
 
 /// Returns what an error of a part of ESP-IDF tells that no other reader understands.
 pub(super) fn error_of_part(record: &LogRecord<'_>) -> Option<LogEvent> {
-    if record.level != Some(RecordLevel::Error) {
-        return None;
-    }
     let tag = record.tag.to_ascii_lowercase();
     let lower = record.text.to_ascii_lowercase();
+    // ESPHome warns where an update breaks off, and counts starts that fail under the same tag.
+    let warns = record.level == Some(RecordLevel::Warning)
+        && matches!(&*tag, "ota" | "esphome.ota")
+        && signs::FAILS.is_in(&lower);
+    if !(record.level == Some(RecordLevel::Error) || warns) || lower.contains("boot loop") {
+        return None;
+    }
     if tag == "esp-tls" && ["ssl", "cert", "verify", " ca"].iter().any(|it| lower.contains(it)) {
         return Some(LogEvent::Words(WordCause::Tls));
     }

@@ -293,6 +293,10 @@ impl LogReader {
             return;
         }
         let event = match event {
+            // ESP-AT has joined, and has no address when the time for both is over.
+            LogEvent::Disconnected(_) if self.joined.is_some() && record.text == "+CWJAP:1" => {
+                self.unaddressed()
+            }
             LogEvent::Disconnected(code) => {
                 (self.linked, self.joined) = (Some(false), None);
                 // A program that is told of an authentication that expired may name its state so.
@@ -397,7 +401,7 @@ impl LogReader {
             return;
         }
         // A try is no outcome.
-        if event != LogEvent::Words(WordCause::LinkTry) {
+        if !matches!(event, LogEvent::Words(WordCause::LinkTry | WordCause::ServerTry)) {
             summary.last = Some(event);
         }
         let counts = summary.events.entry(event).or_default();

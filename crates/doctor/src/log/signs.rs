@@ -58,6 +58,7 @@ pub(super) static FAILS: PhraseList = PhraseList::new(&[
     "no ack",
     "exception caught",
     "caught exception",
+    "not loaded",
     "fehl",
     "nicht möglich",
     "nicht erreich",

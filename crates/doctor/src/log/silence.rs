@@ -14,6 +14,9 @@ const SLEEPS: &str = "pm open,";
 /// Tag of Tasmota's lines of Wi-Fi.
 const TASMOTA: &str = "WIF";
 
+/// First words of ESPHome's component when it starts the radio; the last breaks off where the supply falls.
+const ESPHOME: [&str; 3] = ["Setting up WiFi", "Starting WiFi", "Loca"];
+
 /// First words of the driver when it has started.
 const STARTED: [&str; 2] = ["mode :", "state: "];
 
@@ -44,7 +47,9 @@ impl Silence {
             // Tasmota starts the radio with its first word of Wi-Fi.
             let first = record.tag == TASMOTA && !self.tasmota;
             self.tasmota |= first;
-            self.radio = self.driver && record.text.starts_with("phy_version") || first;
+            let text = record.text.trim_start();
+            let esphome = record.tag == "wifi" && ESPHOME.iter().any(|it| text.starts_with(it));
+            self.radio = self.driver && text.starts_with("phy_version") || first || esphome;
             if record.tag == "wifi" {
                 self.starting = if self.driver { self.starting } else { true };
                 self.driver = true;
@@ -115,6 +120,12 @@ mod tests {
         let tasmota = "00:00:00.232 WIF: WifiManager active for 3 minutes\n";
         assert_eq!(silent(&[tasmota, reset].concat()), 1);
         assert_eq!(silent(&[tasmota, tasmota, reset].concat()), 0);
+        let esphome = "[C][wifi:062]:   Local MAC: 00:00:5E:00:53:07\n";
+        assert_eq!(silent(&[esphome, reset].concat()), 1);
+        assert_eq!(
+            silent(&[esphome, "[I][wifi:313]: WiFi Connecting to 'mill'...\n", reset].concat()),
+            0
+        );
     }
 
     #[test]

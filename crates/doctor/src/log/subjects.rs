@@ -131,6 +131,7 @@ pub(super) static SERVER: PhraseList = PhraseList::new(&[
     "coap",
     "modem",
     "home assistant",
+    "backend",
     "webhook",
     "port ",
     "io_open",

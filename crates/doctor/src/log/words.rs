@@ -4,6 +4,7 @@
 //! subject and a failure tells a cause; what a clause denies, asks or expects ("no error", "if it fails") tells none.
 
 use super::clause::{Clause, Signs, clauses};
+use super::device::{device, stores, updates};
 use super::event::{LogEvent, number};
 use super::record::{LogRecord, RecordLevel};
 use super::topic::{Family, Subject, family};
@@ -22,6 +23,8 @@ const BOOTS_MS: u64 = 5000;
 pub enum WordCause {
     /// A program waits for the network, or says that it tries to join it.
     LinkTry,
+    /// A program says that it tries to reach its broker.
+    ServerTry,
     /// There is no link.
     LinkDown,
     /// There is no connection.
@@ -81,8 +84,15 @@ pub(super) fn told(record: &LogRecord<'_>, before: Option<Subject>) -> Option<Lo
     let tag = record.tag.to_ascii_lowercase();
     let lower = record.text.to_lowercase();
     // ESP-IDF's examples tell of each number of an error that is not 0, of TLS also where nothing of it was asked for.
-    if lower.contains("reported from tls stack") {
+    // ESPHome tells of the state of each component, whatever it is.
+    let states = ["reported from tls stack", "set error flag", "set warning flag"];
+    if states.iter().any(|it| lower.contains(it)) || is_own_server(&lower) {
         return None;
+    }
+    // WLED says no more of its link.
+    let of_server = matches!(before.map(|it| it.family), Some(Family::Broker | Family::Server));
+    if lower == "disconnected!" && !of_server {
+        return Some(LogEvent::Words(WordCause::LinkEnded));
     }
     // A library's name is no word of Wi-Fi.
     let lower = lower.strip_prefix("[wifiesp] ").unwrap_or(&lower);
@@ -120,6 +130,13 @@ pub(super) fn told(record: &LogRecord<'_>, before: Option<Subject>) -> Option<Lo
         }
         cause => Some(LogEvent::Words(cause)),
     }
+}
+
+/// Returns whether a text tells that a client of the device's own server has left.
+fn is_own_server(lower: &str) -> bool {
+    ["websrv", "webserver", "web server"].iter().any(|it| lower.contains(it))
+        && lower.contains("closed")
+        && !signs::FAILS.is_in(lower)
 }
 
 /// Returns whether a text is an address of a backtrace with its function: "0x40081234: heap_caps_malloc at heap_caps.c:98".
@@ -213,7 +230,11 @@ fn waits(lower: &str, context: Option<Family>, of_tag: Option<Family>) -> Option
     let bare = lower.starts_with("trying to connect to ")
         && clauses(lower).next().is_some_and(|it| family(it.text).is_none())
         && context != Some(Family::Broker);
-    ((wifi && signs::TRIES.is_in(lower)) || bare).then_some(WordCause::LinkTry)
+    if (wifi && signs::TRIES.is_in(lower)) || bare {
+        return Some(WordCause::LinkTry);
+    }
+    let broker = subjects::BROKER.is_in(lower) && subjects::CONNECTS.is_in(lower);
+    (broker && signs::TRIES.is_in(lower)).then_some(WordCause::ServerTry)
 }
 
 /// Returns the number of dots that a text ends with.
@@ -286,35 +307,6 @@ fn whole(text: &str) -> Option<WordCause> {
         return Some(WordCause::WifiCall);
     }
     signs::WEAK.is_in(text).then_some(WordCause::Signal)
-}
-
-/// Returns whether a text speaks of an update of the firmware, and not of the way to who has it.
-fn updates(text: &str) -> bool {
-    let has = |words: &[&str]| list::has(text, words);
-    let changes = has(&["updat", "upgrad", "flashing", "install", "writ", "download"]);
-    let firmware = has(&["firmware", "fw ", "ota "]) || list::has_whole(text, &["ota"]);
-    ((firmware && changes) || has(&["flash updater", "firmware updater", "ota updater"]))
-        && !subjects::CONNECTS.is_in(text)
-        && !has(&["check", "server", "version", "http", "fetch", "get "])
-}
-
-/// Returns whether a text names a call that opens or changes the storage of keys and values. One that reads finds nothing at
-/// a program's first start.
-fn stores(text: &str) -> bool {
-    let calls = ["open", "init", "write", "save", "commit", "erase"];
-    list::find(text, &["nvs"]).is_some_and(|at| {
-        let behind = |it: char| !(it.is_ascii_alphanumeric() || it == '_');
-        let name = text[at..].split(behind).next().unwrap_or("");
-        list::has(text, &calls) || name.contains("set") || calls.iter().any(|it| name.contains(it))
-    })
-}
-
-/// Returns a cause in the device itself.
-fn device(text: &str) -> Option<WordCause> {
-    let has = |words: &[&str]| list::has(text, words);
-    let allocates = subjects::ALLOCATES.is_in(text) && !subjects::OTHER_ALLOCATIONS.is_in(text);
-    let starts = has(&["create", "creating", "creation", "start"]) && has(&["task", "thread"]);
-    (allocates || starts).then_some(WordCause::Heap)
 }
 
 /// Returns a cause whose subject the clause names.

@@ -112,14 +112,14 @@ fn signal(log: &LogSummary) -> Option<CauseFinding> {
 fn ends_unheard(log: &LogSummary) -> bool {
     let lost = log.places(|it| *it == LogEvent::BeaconTimeout);
     let since = lost.last().and_then(|it| log.last_ms?.checked_sub(it.uptime_ms?));
-    !network::linked(log)
+    log.count(|it| *it == LogEvent::GotIp) == 0
         && log.last == Some(LogEvent::BeaconTimeout)
         && since.is_some_and(|it| it < ASKS_MS)
 }
 
 /// Finds an association that has waited for an address at the log's end.
 fn unaddressed(log: &LogSummary) -> Option<CauseFinding> {
-    let place = log.waiting.as_ref()?;
+    let place = log.waiting.as_ref().filter(|_| !ends_unheard(log))?;
     log.waiting_ms().filter(|it| *it >= LATE_MS)?;
     // Who hears frames of ESP-NOW behind it needs none.
     let received = log.last_line(|it| *it == LogEvent::EspNowReceived);

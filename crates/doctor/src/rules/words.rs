@@ -40,13 +40,33 @@ const CAUSES: [(WordCause, TroubleCause); 18] = [
 ];
 
 pub(super) fn findings(log: &LogSummary, out: &mut Vec<CauseFinding>) {
-    if !out.is_empty() {
-        // Where a link ends, connections end with it: their finding does not hide it.
-        if out.iter().all(|it| it.cause == TroubleCause::Connections) {
-            out.extend(ended(log));
-        }
+    if out.is_empty() {
+        of_words(log, out);
         return;
     }
+    // Where a link ends, connections end with it: their finding does not hide it.
+    if out.iter().all(|it| it.cause == TroubleCause::Connections) {
+        out.extend(ended(log));
+    }
+    // A program that does not reach its server may leave the network, to join it anew.
+    if out.iter().all(|it| it.cause == TroubleCause::Disconnections(ReasonGroup::Local)) {
+        let mut words = Vec::new();
+        of_words(log, &mut words);
+        let first =
+            |it: &[CauseFinding]| it.iter().flat_map(|it| &it.evidence).map(|it| it.line).min();
+        words.retain(|it| SERVERS.contains(&it.cause) || it.cause == TroubleCause::Connections);
+        if !words.is_empty() && first(&words) < first(out) {
+            *out = words;
+        }
+    }
+}
+
+/// What a server is not reached for, or refuses.
+const SERVERS: [TroubleCause; 4] =
+    [TroubleCause::BrokerRefused, TroubleCause::Tls, TroubleCause::Names, TroubleCause::Update];
+
+/// Finds what programs tell in words of their own.
+fn of_words(log: &LogSummary, out: &mut Vec<CauseFinding>) {
     for (cause, finds) in CAUSES {
         out.extend(found(log, cause, finds));
     }
@@ -61,9 +81,7 @@ pub(super) fn findings(log: &LogSummary, out: &mut Vec<CauseFinding>) {
     if !out.iter().any(link) {
         out.extend(ended(log));
     }
-    let server =
-        [TroubleCause::BrokerRefused, TroubleCause::Tls, TroubleCause::Names, TroubleCause::Update];
-    if out.iter().any(|it| server.contains(&it.cause)) {
+    if out.iter().any(|it| SERVERS.contains(&it.cause)) {
         out.retain(|it| it.cause != TroubleCause::Connections);
     }
 }
@@ -110,12 +128,14 @@ fn found(log: &LogSummary, cause: WordCause, finds: TroubleCause) -> Option<Caus
         WordCause::Connections => {
             of(it, WordCause::Connections)
                 || of(it, WordCause::ServerDown)
+                || of(it, WordCause::ServerTry)
                 || network::is_connection(it)
         }
         cause => of(it, cause),
     };
     let count = |which: WordCause| log.count(|it| of(it, which));
     let since = |made: fn(&LogEvent) -> bool| log.last_line(is) > log.last_line(made);
+    let is_end = log.last_line(is) == log.last_line(|_| true);
     let tells = match cause {
         WordCause::LinkFailed => {
             let failed = count(WordCause::LinkFailed);
@@ -123,9 +143,7 @@ fn found(log: &LogSummary, cause: WordCause, finds: TroubleCause) -> Option<Caus
             (failed > 0 && open)
                 || (failed >= RECURRING && again(log, is))
                 || (count(WordCause::LinkDown) >= STATES && open)
-                || (count(WordCause::LinkTry) >= TRIES
-                    && open
-                    && log.last_line(is) == log.last_line(|_| true))
+                || (count(WordCause::LinkTry) >= TRIES && open && is_end)
         }
         WordCause::Connections => {
             let failed =
@@ -136,6 +154,7 @@ fn found(log: &LogSummary, cause: WordCause, finds: TroubleCause) -> Option<Caus
             (failed > 0 && open && (failed > 1 || ends || !network::linked(log)))
                 || failed >= RECURRING
                 || (count(WordCause::ServerDown) >= STATES && open)
+                || (count(WordCause::ServerTry) >= TRIES && open && is_end)
         }
         WordCause::Password | WordCause::Absent | WordCause::NoAddress | WordCause::Signal => {
             count(cause) > 0 && (since(links) || count(cause) >= RECURRING)
