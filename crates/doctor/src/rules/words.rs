@@ -61,7 +61,7 @@ pub(super) fn findings(log: &LogSummary, out: &mut Vec<CauseFinding>) {
     }
 }
 
-/// What a server is not reached for, or refuses.
+/// Causes at a server, or on the way to it, that have a name.
 const SERVERS: [TroubleCause; 4] =
     [TroubleCause::BrokerRefused, TroubleCause::Tls, TroubleCause::Names, TroubleCause::Update];
 
