@@ -292,7 +292,7 @@ fn the_largest_fleet_is_answered_on_one_screen() {
 
 #[test]
 fn the_largest_fleet_on_batteries_is_answered_on_one_screen() {
-    let text = search(&["--p99", "400ms", "--every", "1s", "--loss", "1%", "--battery", "AA"]);
+    let text = search(&["--p99", "400ms", "--every", "500ms", "--loss", "1%", "--battery", "AA"]);
     assert!(text.contains("devices") && text.contains("battery"), "{text}");
     insta::assert_snapshot!(text);
 }
