@@ -1,4 +1,4 @@
-#!/bin/bash
+#!/bin/sh
 # Builds the engine of the page as a module of WebAssembly, and prints where it is. With `plans` it carries out
 # plans, too, for ci/wasm.sh.
 #
@@ -10,10 +10,6 @@ set -eu
 cd "$(dirname "$0")/.."
 target=wasm32-unknown-unknown
 features=${1:-}
-# Each crate is optimized as for the page. What they become together is not, with `plans`: it would take a minute and a half, and
-# `web` compares the figures of the page's own module.
-options=()
-[ -z "$features" ] || options=(--config 'profile.release.package.page-engine.opt-level=0')
 folder=${CARGO_TARGET_DIR:-$PWD/target}/wasm
 release=$folder/$target/release
 # Both builds have one file, and cargo asks for its presence alone.
@@ -23,7 +19,7 @@ fi
 RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1 CARGO_TARGET_DIR=$folder \
     RUSTFLAGS="-C linker=wasm-ld -Zunstable-options -Cpanic=immediate-abort -Zlocation-detail=none" \
     /usr/bin/cargo build --quiet --release --locked --manifest-path web/engine/Cargo.toml --features "$features" \
-    --target $target -Zbuild-std=std,panic_abort "${options[@]}" >&2
+    --target $target -Zbuild-std=std,panic_abort >&2
 echo "of $features" >"$folder/features"
 module=$folder/page_engine${features:+-$features}.wasm
 cp "$release/page_engine.wasm" "$module"
