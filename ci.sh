@@ -74,9 +74,11 @@ test() {
 # Which crate may use which: cargo's own view of the workspace. For one package alone cargo would choose other features, and
 # compile all again.
 layers() {
+    local programs
     cargo test --workspace --locked --test it layers
     # The programs of the tests; the libraries that they are made of stay.
-    [ "${CI_ONCE:-}" != true ] || find target/debug/deps -maxdepth 1 -type f -perm -u+x ! -name '*.so' -delete
+    mapfile -t programs < <(find target/debug/deps -maxdepth 1 -type f -perm -u+x ! -name '*.so')
+    spent "${programs[@]}"
 }
 
 # Links the lower crates without std: a leak of std is a link error.

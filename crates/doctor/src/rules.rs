@@ -43,6 +43,9 @@ const STRONG_DBM: i8 = -65;
 /// Different strengths from which on they may be those of a scan.
 const SCANNED: usize = 4;
 
+/// `WIFI_REASON_AUTH_LEAVE`: once before a link that holds, the access point went and came back.
+const AUTH_LEAVE: u8 = 3;
+
 /// Time-outs of beacons without a disconnection from which on they are a finding.
 const BEACONS: u64 = 3;
 
@@ -216,7 +219,7 @@ fn disconnections(log: &LogSummary, findings: &mut Vec<CauseFinding>) {
             matches!(it, ReasonGroup::Local | ReasonGroup::Handshake | ReasonGroup::Signal)
         };
         let usual = is_usual(group) && reason::by_code(code).is_none_or(|it| is_usual(it.group));
-        if once && (usual || matches!(group, ReasonGroup::Steered | ReasonGroup::Restarted)) {
+        if once && (usual || group == ReasonGroup::Steered || code == AUTH_LEAVE) {
             continue;
         }
         findings.extend(disconnection(log, &groups, group, code));

@@ -2,7 +2,7 @@
 
 use super::event::LogEvent;
 use super::record::LogRecord;
-use super::search::has_number;
+use super::wordlist as list;
 use alloc::borrow::ToOwned as _;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -16,8 +16,11 @@ const NAME: usize = 32;
 /// Shortest name that is looked for in what a program says.
 const SHORTEST: usize = 3;
 
-/// Words for WEP and WPA, in lower case: names of ESP-IDF's `wifi_auth_mode_t`, and of programs that print them.
-const OLD: [&str; 4] = ["wifi_auth_wpa_psk", "wifi_auth_wep", "(wpa_psk)", "(wep)"];
+/// Names of WEP and WPA in ESP-IDF's `wifi_auth_mode_t`, in lower case. A program names the least that it accepts so, too.
+const OLD: [&str; 2] = ["wifi_auth_wpa_psk", "wifi_auth_wep"];
+
+/// Their names in brackets behind a network, in lower case.
+const BRACKETED: [&str; 2] = ["(wpa_psk)", "(wep)"];
 
 /// Words in front of the number of a network's security (`wifi_auth_mode_t`: 1 is WEP, 2 is WPA).
 const NUMBERED: [&str; 5] = ["enc=", "encryption type: ", "authmode=", "authmode: ", "authmode "];
@@ -52,7 +55,7 @@ impl OldNetworks {
             return None;
         }
         // The program may name the security beside the network.
-        let told = OLD.iter().any(|it| lower.contains(it));
+        let told = BRACKETED.iter().any(|it| lower.contains(it));
         let is_old = told || self.names.iter().any(|it| text.contains(it.as_str()));
         text.clone_into(&mut self.wanted);
         is_old.then_some(LogEvent::OldSecurity)
@@ -69,7 +72,8 @@ fn old_network(text: &str) -> Option<&str> {
         Some(matches!(word, "1" | "2"))
     };
     let is_old = NUMBERED.iter().find_map(numbered).unwrap_or(false)
-        || OLD.iter().any(|it| has_number(&lower, it) || it.starts_with('(') && lower.contains(it));
+        || list::has_whole(&lower, &OLD)
+        || BRACKETED.iter().any(|it| lower.contains(it));
     let name = is_scan.then(|| name_of(text, &lower)).flatten()?;
     (is_old && (SHORTEST..=NAME).contains(&name.len())).then_some(name)
 }
@@ -111,6 +115,7 @@ mod tests {
             "attic (-39)*Encryption Type: 3 WIFI_AUTH_WPA2_PSK\n",
             "[5] SSID='attic' RSSI=-65 chan=6 enc=4 hidden=0\n",
             "authmode threshold: WIFI_AUTH_WPA_PSK\n",
+            "Connecting to attic, at least WIFI_AUTH_WPA_PSK\n",
         ] {
             assert!(!is_old(&[absent, other].concat()), "{other}");
         }

@@ -51,7 +51,7 @@ impl Silence {
             let esphome = record.tag == "wifi" && ESPHOME.iter().any(|it| text.starts_with(it));
             self.radio = self.driver && text.starts_with("phy_version") || first || esphome;
             if record.tag == "wifi" {
-                self.starting = if self.driver { self.starting } else { true };
+                self.starting |= !self.driver;
                 self.driver = true;
                 self.starting &= !STARTED.iter().any(|it| record.text.starts_with(it));
             }

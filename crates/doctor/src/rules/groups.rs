@@ -1,7 +1,7 @@
 //! Groups of reasons, by what else a log tells: a network is not found where its security is too old, and does not answer right
 //! after it was lost.
 
-use super::edge;
+use super::{AUTH_LEAVE, edge};
 use crate::log::{LogEvent, LogSummary};
 use crate::reason::{self, ReasonGroup};
 
@@ -18,9 +18,10 @@ pub(super) struct Groups<'a> {
 }
 
 impl<'a> Groups<'a> {
+    /// Reads what a log tells of them.
     pub(super) fn of(log: &'a LogSummary) -> Self {
         let joined = log.count(|it| matches!(it, LogEvent::GotIp | LogEvent::Associated)) > 0;
-        let gone = [(200, ReasonGroup::Beacons), (3, ReasonGroup::Restarted)];
+        let gone = [(200, ReasonGroup::Beacons), (AUTH_LEAVE, ReasonGroup::Restarted)];
         let first = |code: u8| {
             log.places(|it| *it == LogEvent::Disconnected(code)).first().map(|it| it.line)
         };
@@ -29,6 +30,7 @@ impl<'a> Groups<'a> {
         Self { log, joined, lost, is_old, at_edge: edge(log).is_some() }
     }
 
+    /// Returns whether a reason came.
     fn has(&self, code: u8) -> bool {
         self.log.count(|it| *it == LogEvent::Disconnected(code)) > 0
     }
@@ -76,6 +78,7 @@ impl<'a> Groups<'a> {
         }
     }
 
+    /// Returns the group that a reason counts with.
     pub(super) fn group(&self, code: u8) -> ReasonGroup {
         match self.group_inside(code) {
             // Frames of all kinds are lost at the edge, and the reason is that of the one that was missed.
