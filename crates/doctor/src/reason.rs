@@ -203,7 +203,7 @@ pub const REASONS: &[DisconnectionReason] = {
         reason(
             14,
             "MIC_FAILURE",
-            Handshake,
+            Other,
             "a frame failed its integrity check (TKIP)",
             "use WPA2 with AES (CCMP)",
         ),

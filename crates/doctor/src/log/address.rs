@@ -32,6 +32,7 @@ pub(super) fn address(lower: &SearchText<'_>) -> Option<LogEvent> {
         "failed to get ip",
         "no ip address received",
         "waiting for ip timed out",
+        "dhcp get ip error",
     ];
     if none.iter().any(|it| lower.contains(it)) || asks_in_vain(lower) {
         return Some(LogEvent::NoAddress);

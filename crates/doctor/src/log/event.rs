@@ -5,7 +5,9 @@ use super::search::SearchRecord;
 use super::setting::BootSetting;
 use super::topic::Subject;
 use super::words::WordCause;
-use super::{air, boot, codes, crash, files, link, network, parts, setting, trigger, words};
+use super::{
+    air, boot, codes, crash, files, link, managed, network, parts, setting, trigger, words,
+};
 use alloc::vec::Vec;
 use espbench_model::sdkconfig::{Chip, IdfRelease};
 
@@ -280,6 +282,7 @@ fn known_events(record: &LogRecord<'_>) -> Vec<LogEvent> {
     found.extend(crash::reset(text).or_else(|| crash::told_reset(lower)));
     found.extend(crash::crash(text));
     found.extend(crash::checked(text));
+    found.extend(managed::exception(text));
     found.extend(setting::settings(text));
     found.extend(boot::boot(record));
     found.extend(air::air(record));

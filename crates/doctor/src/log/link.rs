@@ -71,6 +71,8 @@ const LINES: &[(&str, u8)] = &[
     // The driver, of a mesh that looks for a parent.
     ("scan number is 0", 201),
     ("no network with that ssid", 201),
+    // ESPHome's scan.
+    ("no network found!", 201),
     ("no_ap_found", 201),
     ("wl_connect_failed", 202),
     ("wrong_password", 202),
@@ -182,11 +184,18 @@ pub(super) fn disconnection(record: &SearchRecord<'_>) -> Option<LogEvent> {
     named.map(|it| it.code).or(words).map(LogEvent::Disconnected)
 }
 
-/// Returns what stands behind "state: ", with which the driver's line begins, also behind the names of programs that pass it on.
+/// Names and numbers of the driver's states.
+const STATES: [&str; 8] = ["init", "auth", "assoc", "run", "0", "2", "3", "5"];
+
+/// Returns what stands behind "state: ", with which the driver's line begins, also behind the names of programs that pass it on
+/// and behind a line that was not ended.
 pub(super) fn state(text: &str) -> Option<&str> {
     text.strip_prefix("state: ").or_else(|| {
-        let rest = text.split_once("wifi state: ").or_else(|| text.split_once("wifi:state: "))?.1;
-        rest.contains("->").then_some(rest)
+        let (front, rest) = text.rsplit_once("state: ")?;
+        let from = rest.split_once(" -> ")?.0;
+        let begins =
+            front.ends_with("wifi ") || front.ends_with(|it: char| it.is_ascii_punctuation());
+        (begins && STATES.contains(&from)).then_some(rest)
     })
 }
 

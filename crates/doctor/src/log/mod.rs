@@ -14,6 +14,7 @@
 //! | `files` | the file system of the flash |
 //! | `format` | heads of records, in the format of each program |
 //! | `link` | the link: reasons of its end, strength, power save |
+//! | `managed` | exceptions of .NET nanoFramework |
 //! | `network` | names, TLS, brokers, sockets |
 //! | `parts` | storage, external memory, updates over the air |
 //! | `open_crash` | lines of one crash, told once |
@@ -44,6 +45,7 @@ mod event;
 mod files;
 mod format;
 mod link;
+mod managed;
 mod network;
 mod open_crash;
 mod parts;

@@ -142,7 +142,9 @@ fn return_code(lower: &SearchText<'_>) -> Option<Option<u32>> {
 }
 
 fn tls(lower: &SearchText<'_>) -> Option<TlsFailure> {
-    let speaks = ["ssl", "tls", "x509", "certificate"].iter().any(|it| lower.contains(it));
+    let speaks = ["ssl", "tls", "x509", "certificate", "start sntp first"]
+        .iter()
+        .any(|it| lower.contains(it));
     if !speaks {
         return None;
     }
@@ -178,6 +180,9 @@ fn tls(lower: &SearchText<'_>) -> Option<TlsFailure> {
             "x509_expired",
             "x509_not_trusted",
             "certificate is not yet valid",
+            "invalid x509",
+            // axTLS of the ESP8266, of a clock that is not set.
+            "start sntp first",
             "no matching trusted root",
             "failed to verify certificate",
             "tls_bad_fingerprint",

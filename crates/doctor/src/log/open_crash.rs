@@ -16,6 +16,9 @@ const AFTER: u64 = 8;
 /// Lines between an error of a part and the check that stops the program for it.
 const CHECKED: u64 = 4;
 
+/// Lines behind a check that fails within which its expression stands: a monitor has the function's place between them.
+const EXPRESSION: u64 = 6;
+
 /// Returns whether an event is of a part that failed, for which a check of errors stops the program.
 const fn is_part(event: LogEvent) -> bool {
     matches!(
@@ -140,7 +143,7 @@ impl OpenCrash {
         let of_memory =
             self.no_memory.is_some_and(|it| it + MEMORY >= open.first && it <= open.last + AFTER);
         // A check of an error ends the program in the line of the error, or some lines behind it.
-        let near = |line: u64| line + CHECKED >= open.first && line <= open.first + CHECKED;
+        let near = |line: u64| line + CHECKED >= open.first && line <= open.first + EXPRESSION;
         let of_part = self.part.filter(|it| near(it.0)).map(|it| it.1);
         let before = |line: u64| line + CHECKED >= open.first && line <= open.first;
         let needed = self.needed.filter(|it| before(it.0) && gives_up(&open.place.text));

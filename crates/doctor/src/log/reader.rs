@@ -249,7 +249,12 @@ impl LogReader {
             self.keep(event, place);
         }
         for record in &found {
-            let silent = self.silence.address(record).or_else(|| self.silence.unplugged(record));
+            let linked = self.linked == Some(true);
+            let silent = self
+                .silence
+                .address(record)
+                .or_else(|| self.silence.answer(record, linked))
+                .or_else(|| self.silence.unplugged(record));
             if let Some(event) = silent {
                 self.take(event, record, from.number);
             }

@@ -36,6 +36,8 @@ pub(super) struct Silence {
     asks: bool,
     /// Whether the last record is the label of an address, and no more.
     label: bool,
+    /// Whether the last record is the address of a page, and no more.
+    page: bool,
 }
 
 impl Silence {
@@ -43,6 +45,7 @@ impl Silence {
     pub(super) fn see(&mut self, record: &LogRecord<'_>) {
         self.asks |= record.text.starts_with(ASKS);
         self.label = address::asks_address(record.text);
+        self.page = is_page(record.text.trim());
         if record.level.is_some() {
             // Tasmota starts the radio with its first word of Wi-Fi.
             let first = record.tag == TASMOTA && !self.tasmota;
@@ -72,6 +75,17 @@ impl Silence {
         if self.label { address::bare_address(record.text) } else { None }
     }
 
+    /// Reads a line that is an answer and no more: 0.0.0.0 where a joined device asks for a name, and behind the address of a page
+    /// the number of an error of Arduino's `HTTPClient` (-1 to -11).
+    pub(super) fn answer(&self, record: &LogRecord<'_>, linked: bool) -> Option<LogEvent> {
+        let text = record.text.trim();
+        if linked && !self.label && text == "0.0.0.0" {
+            return Some(LogEvent::NameFailed);
+        }
+        let code = text.strip_prefix('-').and_then(|it| it.parse::<u8>().ok())?;
+        (self.page && matches!(code, 1..=11)).then_some(LogEvent::ConnectionFailed)
+    }
+
     /// Returns whether DHCP has asked for an address.
     pub(super) const fn asks(&self) -> bool {
         self.asks
@@ -91,6 +105,11 @@ impl Silence {
     pub(super) fn restart(&mut self) -> bool {
         core::mem::take(self).radio
     }
+}
+
+/// Returns whether a text is the address of a page.
+fn is_page(text: &str) -> bool {
+    ["http://", "https://"].iter().any(|it| text.starts_with(it)) && !text.contains(' ')
 }
 
 #[cfg(test)]
@@ -151,6 +170,18 @@ mod tests {
         assert_eq!(none(&[joined, "dhcp client start...\n", address, sleeps].concat()), 0);
         // A fixed address is not asked for.
         assert_eq!(none(&[joined, sleeps].concat()), 0);
+    }
+
+    #[test]
+    fn an_answer_that_is_all_of_a_line_is_of_what_stands_before() {
+        let count = |log: &str, event: LogEvent| read(log).count(|it| *it == event);
+        assert_eq!(count("WiFi connected\nask the pool\n0.0.0.0\n", LogEvent::NameFailed), 1);
+        assert_eq!(count("ask the pool\n0.0.0.0\n", LogEvent::NameFailed), 0);
+        assert_eq!(count("http://mill.example/a.txt\n-11\n", LogEvent::ConnectionFailed), 1);
+        for log in ["http://mill.example/a.txt\n200\n-11\n", "http://mill.example/\n-60\n", "-11\n"]
+        {
+            assert_eq!(count(log, LogEvent::ConnectionFailed), 0, "{log}");
+        }
     }
 
     #[test]

@@ -30,6 +30,7 @@ const WORDS: &[&str] = &[
     "fatal error",
     "panic",
     "exccause",
+    "++++",
     "fragment",
     "core code",
     "hard fault",
