@@ -3,9 +3,11 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 
-FIRST=(peers fmt deny sizes prose)
+# Installs what others need; those of FIRST need none of it, and are run beside it.
+PEERS=(peers)
+FIRST=(fmt clippy doc)
 # Steps that share what cargo compiles into target/debug.
-FOREMOST=(clippy doc test layers component terminals packages python)
+FOREMOST=(deny sizes prose test layers component terminals packages python)
 # Steps that compile into folders of their own: they have what the others leave of the processors, which compile
 # with one thread for a good part, and wait for real time. Two rows, since the last crate of an image or a module is compiled
 # with one thread. `wasm`, for which `web` waits, needs what the tests compile, and would compile it with what they leave if it came
@@ -17,7 +19,7 @@ BESIDE_TOO=(aarch64 firmware)
 LAST=(fuzz web)
 # Steps that need what both rows have made.
 AFTER=(machines)
-STEPS=("${FIRST[@]}" "${FOREMOST[@]}" "${BESIDE[@]}" "${BESIDE_TOO[@]}" "${LAST[@]}" "${AFTER[@]}")
+STEPS=("${PEERS[@]}" "${FIRST[@]}" "${FOREMOST[@]}" "${BESIDE[@]}" "${BESIDE_TOO[@]}" "${LAST[@]}" "${AFTER[@]}")
 # Steps that are run by name.
 BY_NAME=(cross)
 
@@ -207,22 +209,42 @@ if [ $# -gt 0 ]; then
     exit
 fi
 
-run "${FIRST[@]}"
 mkdir -p target
-# Process groups of their own, but no sessions: Linux weighs sessions against each other, and niceness within one alone.
-set -m
-nice -n 19 ./ci.sh "${BESIDE[@]}" >target/ci-beside.log 2>&1 &
-beside=($!)
-nice -n 19 ./ci.sh "${BESIDE_TOO[@]}" >target/ci-beside-too.log 2>&1 &
-beside+=($!)
-set +m
+installed=target/ci-peers.done
+rm -f "$installed"
+beside=()
+# Begins a command in a process group of its own, but no session: Linux weighs sessions against each other, and niceness within one
+# alone. Its output goes to a file.
+begin() {
+    local log=$1
+    shift
+    set -m
+    "$@" >"target/ci-$log.log" 2>&1 &
+    beside+=($!)
+    set +m
+}
+# Begins steps that have what others leave of the processors, when what they need is installed.
+row() {
+    local log=$1
+    shift
+    begin "$log" nice -n 19 bash -c "until [ -e $installed ]; do sleep 1; done; exec ./ci.sh \"\$@\"" row "$@"
+}
 # Where a step fails, those beside it have nothing more to tell.
-trap 'for row in "${beside[@]}"; do kill -- "-$row" 2>/dev/null || true; done' EXIT
+trap 'for pid in "${beside[@]}"; do kill -- "-$pid" 2>/dev/null || true; done' EXIT
+
+begin peers bash -c "./ci.sh ${PEERS[*]} && touch $installed"
+row beside "${BESIDE[@]}"
+row beside-too "${BESIDE_TOO[@]}"
+run "${FIRST[@]}"
+status=0
+wait "${beside[0]}" || status=$?
+cat target/ci-peers.log
+[ $status = 0 ] || exit $status
+beside=("${beside[@]:1}")
 run "${FOREMOST[@]}" "${LAST[@]}"
 echo "== beside these after $SECONDS s: ${BESIDE[*]} ${BESIDE_TOO[*]}"
-status=0
-for row in "${beside[@]}"; do
-    wait "$row" || status=$?
+for pid in "${beside[@]}"; do
+    wait "$pid" || status=$?
 done
 cat target/ci-beside.log target/ci-beside-too.log
 [ $status = 0 ] || exit $status

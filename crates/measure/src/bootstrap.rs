@@ -12,9 +12,9 @@
 
 use crate::estimate::Estimate;
 use crate::interval;
-use crate::random::Random;
 use crate::special::{normal_cdf, normal_quantile};
 use alloc::vec::Vec;
+use espbench_model::random::Xoshiro256PlusPlus;
 
 /// Resamples drawn. With 1999 the ranks of a 95 % interval are whole numbers (Davison and Hinkley
 /// 1997, "Bootstrap Methods and their Application", section 5.2).
@@ -60,24 +60,9 @@ pub fn mean_at(values: &[f64], confidence: f64, seed: u64) -> Estimate {
 
 /// Means of [`RESAMPLES`] samples drawn with replacement, in ascending order.
 fn resampled_means(values: &[f64], seed: u64) -> Vec<f64> {
-    let n = values.len();
-    // At most `RESAMPLED`, so this does not truncate.
-    let below = n as u32;
-    let mut random = Random::new(seed);
-    let mut means: Vec<f64> = (0..RESAMPLES)
-        .map(|_| {
-            let (mut first, mut second) = (0.0, 0.0);
-            for _ in 0..n / 2 {
-                let [i, j] = random.two_below(below);
-                first += values[i];
-                second += values[j];
-            }
-            if n % 2 == 1 {
-                first += values[random.two_below(below)[0]];
-            }
-            (first + second) / n as f64
-        })
-        .collect();
+    let mut random = Xoshiro256PlusPlus::new(seed);
+    let n = values.len() as f64;
+    let mut means: Vec<f64> = (0..RESAMPLES).map(|_| random.resampled_sum(values) / n).collect();
     means.sort_unstable_by(f64::total_cmp);
     means
 }
@@ -252,7 +237,7 @@ mod tests {
     #[test]
     fn coverage_of_a_skewed_mean_is_near_what_is_promised() {
         const TRIALS: u32 = 400;
-        let mut random = Random::new(11);
+        let mut random = Xoshiro256PlusPlus::new(11);
         let mut held = 0;
         for trial in 0..TRIALS {
             let sample: Vec<f64> = (0..60).map(|_| -libm::log(1.0 - random.unit())).collect();

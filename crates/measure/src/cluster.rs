@@ -117,10 +117,10 @@ pub fn quantile(groups: &[Vec<f64>], q: f64) -> Estimate {
 mod tests {
     use super::*;
     use crate::interval::{mean_t, wilson};
-    use crate::random::Random;
+    use espbench_model::random::Xoshiro256PlusPlus;
     use proptest::prelude::*;
 
-    fn unit(random: &mut Random) -> f64 {
+    fn unit(random: &mut Xoshiro256PlusPlus) -> f64 {
         (random.bits() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
@@ -193,7 +193,7 @@ mod tests {
     /// How often intervals hold the truth when groups have levels of their own.
     #[test]
     fn intervals_hold_the_truth_as_often_as_they_say() {
-        let mut random = Random::new(7);
+        let mut random = Xoshiro256PlusPlus::new(7);
         let (mut shares, mut medians, tries) = (0, 0, 400);
         for _ in 0..tries {
             let mut counts = Vec::new();

@@ -12,7 +12,7 @@
 //! | [`cluster`] | intervals for observations that come in groups |
 //! | [`overhead`] | the tool's own share of a time, from its calibration |
 //! | [`modes`], [`trend`] | whether a sample has two modes, or drifts |
-//! | [`special`], [`binomial`], [`random`] | the functions and the random numbers under them |
+//! | [`special`], [`binomial`] | the functions under them |
 //! | [`kind`] | the kinds of test, each in a folder with all that is its own, behind one trait |
 //! | [`summary`] | samples of one workload to result cells: the parts that kinds share |
 //! | [`live`] | a cell while it is measured: counts so far, and whether anything was measured at all |
@@ -83,7 +83,6 @@ pub mod plan;
 pub mod predict;
 pub mod published;
 pub mod quantile;
-pub mod random;
 pub mod report;
 pub mod run;
 pub mod search;

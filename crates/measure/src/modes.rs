@@ -1,7 +1,7 @@
 //! Whether a sample has two modes: Hartigan's dip test, and where the valley lies.
 
-use crate::random::Random;
 use alloc::vec::Vec;
+use espbench_model::random::Xoshiro256PlusPlus;
 
 /// Fewer observations than this are not tested.
 pub const FEWEST: usize = 50;
@@ -70,7 +70,7 @@ fn thinned(sorted: &[f64]) -> Vec<f64> {
 fn without_ties(sorted: &[f64], seed: u64) -> Option<Vec<f64>> {
     let steps = sorted.windows(2).map(|w| w[1] - w[0]);
     let step = steps.filter(|step| *step > 0.0).reduce(f64::min)?;
-    let mut random = Random::new(seed);
+    let mut random = Xoshiro256PlusPlus::new(seed);
     let mut values: Vec<f64> = sorted.iter().map(|v| v + (random.unit() - 0.5) * step).collect();
     values.sort_unstable_by(f64::total_cmp);
     Some(values)
@@ -240,14 +240,14 @@ mod tests {
     }
 
     /// Returns a standard normal number, by Box and Muller 1958.
-    fn normal(random: &mut Random) -> f64 {
+    fn normal(random: &mut Xoshiro256PlusPlus) -> f64 {
         let radius = libm::sqrt(-2.0 * libm::log(1.0 - random.unit()));
         radius * libm::cos(core::f64::consts::TAU * random.unit())
     }
 
-    fn alarms(trials: u64, n: usize, draw: impl Fn(&mut Random) -> f64) -> u64 {
+    fn alarms(trials: u64, n: usize, draw: impl Fn(&mut Xoshiro256PlusPlus) -> f64) -> u64 {
         let found = (0..trials).filter(|&seed| {
-            let mut random = Random::new(seed);
+            let mut random = Xoshiro256PlusPlus::new(seed);
             let values = sorted((0..n).map(|_| draw(&mut random)));
             two_modes(&values, seed).is_some()
         });
@@ -256,10 +256,10 @@ mod tests {
 
     #[test]
     fn one_mode_of_any_shape_raises_no_alarm() {
-        let exponential = |r: &mut Random| 3.0 - libm::log(1.0 - r.unit());
-        let log_normal = |r: &mut Random| 5.0 * libm::exp(0.8 * normal(r));
-        let uniform = |r: &mut Random| 10.0 + r.unit();
-        let wide = |r: &mut Random| 1.0 + 100.0 * r.unit();
+        let exponential = |r: &mut Xoshiro256PlusPlus| 3.0 - libm::log(1.0 - r.unit());
+        let log_normal = |r: &mut Xoshiro256PlusPlus| 5.0 * libm::exp(0.8 * normal(r));
+        let uniform = |r: &mut Xoshiro256PlusPlus| 10.0 + r.unit();
+        let wide = |r: &mut Xoshiro256PlusPlus| 1.0 + 100.0 * r.unit();
         assert_eq!(alarms(60, 1000, exponential), 0);
         assert_eq!(alarms(60, 1000, log_normal), 0);
         assert_eq!(alarms(60, 200, log_normal), 0);
@@ -270,7 +270,9 @@ mod tests {
     #[test]
     fn steps_of_a_clock_raise_no_alarm() {
         let quantised = |step: f64| {
-            move |r: &mut Random| libm::floor(5.0 * libm::exp(0.5 * normal(r)) / step) * step
+            move |r: &mut Xoshiro256PlusPlus| {
+                libm::floor(5.0 * libm::exp(0.5 * normal(r)) / step) * step
+            }
         };
         for step in [0.001, 0.5, 1.0, 4.0] {
             assert_eq!(alarms(40, 1000, quantised(step)), 0, "step {step}");
@@ -281,13 +283,13 @@ mod tests {
     #[test]
     fn two_modes_are_found_where_they_are() {
         let mix = |part: f64| {
-            move |r: &mut Random| {
+            move |r: &mut Xoshiro256PlusPlus| {
                 if r.unit() < part { 100.0 + 3.0 * normal(r) } else { 5.0 + 0.5 * normal(r) }
             }
         };
         assert_eq!(alarms(40, 1000, mix(0.3)), 40);
         assert_eq!(alarms(40, 1000, mix(0.1)), 40);
-        let mut random = Random::new(1);
+        let mut random = Xoshiro256PlusPlus::new(1);
         let values = sorted((0..1000).map(|_| mix(0.3)(&mut random)));
         let modes = two_modes(&values, 1).unwrap();
         assert!(libm::fabs(modes.low - 5.0) < 0.5, "{modes:?}");

@@ -101,8 +101,8 @@ pub fn needed(q: f64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Random;
     use alloc::vec;
+    use espbench_model::random::Xoshiro256PlusPlus;
     use proptest::prelude::*;
 
     #[test]
@@ -194,7 +194,7 @@ mod tests {
     #[test]
     fn coverage_is_at_least_what_is_promised() {
         const TRIALS: u32 = 2000;
-        let mut random = Random::new(7);
+        let mut random = Xoshiro256PlusPlus::new(7);
         for (q, n) in [(0.5, 25), (0.9, 60), (0.9, 15), (0.99, 400)] {
             let true_quantile = -libm::log(1.0 - q);
             let mut held = 0;

@@ -64,7 +64,7 @@ pub fn mann_kendall(values: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Random;
+    use espbench_model::random::Xoshiro256PlusPlus;
 
     #[test]
     fn statistic_as_pymannkendall() {
@@ -78,8 +78,8 @@ mod tests {
     }
 
     fn series(n: usize, seed: u64, level: impl Fn(f64) -> f64) -> Vec<f64> {
-        let mut random = Random::new(seed);
-        let noise = |r: &mut Random| -libm::log(1.0 - r.unit());
+        let mut random = Xoshiro256PlusPlus::new(seed);
+        let noise = |r: &mut Xoshiro256PlusPlus| -libm::log(1.0 - r.unit());
         (0..n).map(|i| level(i as f64 / n as f64) * (1.0 + noise(&mut random))).collect()
     }
 

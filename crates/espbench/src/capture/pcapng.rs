@@ -136,8 +136,11 @@ impl<W: Write> PcapngWriter<W> {
         for word in [0, (nanos >> 32) as u32, nanos as u32, kept as u32, len as u32] {
             self.body.extend(word.to_le_bytes());
         }
-        let bytes = packet.parts.iter().copied().flatten().take(kept);
-        self.body.extend(bytes);
+        let end = self.body.len() + kept;
+        for part in packet.parts {
+            self.body.extend_from_slice(part);
+        }
+        self.body.truncate(end);
         self.pad();
         if packet.bad {
             self.option(code::FLAGS, &(1_u32 << 24).to_le_bytes());
@@ -163,7 +166,7 @@ impl<W: Write> PcapngWriter<W> {
     fn option(&mut self, code: u16, value: &[u8]) {
         self.body.extend(code.to_le_bytes());
         self.body.extend((value.len() as u16).to_le_bytes());
-        self.body.extend(value);
+        self.body.extend_from_slice(value);
         self.pad();
     }
 

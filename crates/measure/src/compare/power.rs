@@ -102,8 +102,8 @@ mod tests {
     use super::*;
     use crate::cell::{Estimate, Identity, Origin};
     use crate::compare::{Verdict, compare};
-    use crate::random::Random;
     use crate::special::normal_quantile;
+    use espbench_model::random::Xoshiro256PlusPlus;
     use proptest::prelude::*;
 
     fn cells(values: &[f64]) -> Vec<Cell> {
@@ -148,7 +148,7 @@ mod tests {
     fn so_many_repetitions_show_the_change_as_often_as_promised() {
         let (spread, change) = (0.08, 0.1);
         let n = needed(spread, change).unwrap();
-        let mut random = Random::new(1);
+        let mut random = Xoshiro256PlusPlus::new(1);
         let mut run = |mean: f64| {
             let mut value =
                 || mean * (1.0 + spread * normal_quantile(random.unit().clamp(1e-12, 1.0 - 1e-12)));

@@ -288,7 +288,7 @@ mod tests {
 
         #[test]
         fn it_ends_whatever_is_found(seed: u64, high in 1_u32..300, guess in 1_u32..300) {
-            let mut random = crate::random::Random::new(seed);
+            let mut random = espbench_model::random::Xoshiro256PlusPlus::new(seed);
             let chance: alloc::vec::Vec<u64> = (0..=high).map(|_| random.bits() % 4).collect();
             let (largest, _) = search(FleetSearch::new(1, high).guessing(guess), |devices| {
                 match chance[devices as usize] {

@@ -4,11 +4,11 @@ pub(crate) mod round_trips;
 
 use crate::cell::{Cell, Estimate, Identity, Origin};
 use crate::kind;
-use crate::random;
 use crate::run::{Recorded, Site};
 use crate::settings::Settings;
 use crate::wifi;
 use alloc::vec::Vec;
+use espbench_model::random;
 
 /// Counter of a cell in which this host sent over TCP: octets that were written and that the peer had
 /// not taken when the sender stopped, summed over streams or runs.

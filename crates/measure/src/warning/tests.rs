@@ -1,7 +1,6 @@
 use super::*;
 use crate::cell::{Estimate, Identity, Origin};
 use crate::plan::defaults;
-use crate::random::Random;
 use crate::run::Recorded;
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -9,6 +8,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::time::Duration;
 use espbench_model::fact::{self, CertificateCheck};
+use espbench_model::random::Xoshiro256PlusPlus;
 use espbench_model::sample::{Interval, Observer, Probe, Sample};
 use espbench_model::time::Instant;
 use espbench_model::workload::{Iperf, UdpEcho, Workload};
@@ -64,13 +64,13 @@ fn kinds(recorded: &Recorded) -> Vec<Advice> {
     advise(recorded, &[]).into_iter().map(|w| w.advice).collect()
 }
 
-fn exponential(random: &mut Random) -> f64 {
+fn exponential(random: &mut Xoshiro256PlusPlus) -> f64 {
     -libm::log(1.0 - random.unit())
 }
 
 #[test]
 fn a_healthy_cell_has_no_advice() {
-    let mut random = Random::new(1);
+    let mut random = Xoshiro256PlusPlus::new(1);
     let healthy = closed((0..1000).map(|_| 3.0 + exponential(&mut random)));
     assert_eq!(kinds(&healthy), []);
     assert_eq!(kinds(&closed([])), []);
@@ -97,7 +97,7 @@ fn few_samples_are_one_piece_of_advice_for_all_quantiles() {
 
 #[test]
 fn two_groups_and_growth_are_told() {
-    let mut random = Random::new(1);
+    let mut random = Xoshiro256PlusPlus::new(1);
     let two = closed((0..600).map(|_| {
         let base = if random.unit() < 0.3 { 40.0 } else { 5.0 };
         base + random.unit()
@@ -178,7 +178,7 @@ fn a_sender_that_keeps_half_the_rate_is_behind() {
 /// A station that answers right after the next beacon, to probes sent at any time.
 #[test]
 fn a_sleeping_station_keeps_the_beacons_phase() {
-    let mut random = Random::new(3);
+    let mut random = Xoshiro256PlusPlus::new(3);
     let paced = UdpEcho { interval: Some(Duration::from_millis(250)), ..echo() };
     let mut asleep = |interval: f64| {
         (0..200)
@@ -197,7 +197,7 @@ fn a_sleeping_station_keeps_the_beacons_phase() {
     let got = kinds(&probes(in_step, asleep(1024.0)));
     assert!(!got.iter().any(comb), "{got:?}");
     // Nor do slow but wakeful stations.
-    let mut random = Random::new(4);
+    let mut random = Xoshiro256PlusPlus::new(4);
     let slow = closed((0..300).map(|_| 30.0 + 10.0 * exponential(&mut random)));
     assert!(!kinds(&slow).iter().any(|a| matches!(a, Advice::BeaconComb { .. })));
 }

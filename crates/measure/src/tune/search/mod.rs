@@ -18,9 +18,9 @@ use super::outcome::Evaluation;
 use super::pareto;
 use super::space::{Candidate, KnobLevels, SearchSpace};
 use super::want::{Metric, Want, objectives};
-use crate::random::Random;
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
+use espbench_model::random::Xoshiro256PlusPlus;
 
 /// Evaluations that are handed out at a time.
 pub const BATCH: usize = 8;
@@ -77,7 +77,7 @@ pub struct Search {
     space: SearchSpace,
     wants: Vec<Want>,
     objectives: Vec<Metric>,
-    random: Random,
+    random: Xoshiro256PlusPlus,
     budget: usize,
     spent: usize,
     tried: Vec<TriedCandidate>,
@@ -93,7 +93,7 @@ impl Search {
     /// Creates a search in a space for goals, with so many evaluations.
     #[must_use]
     pub fn new(space: SearchSpace, wants: &[Want], seed: u64, budget: usize) -> Self {
-        let mut random = Random::new(seed);
+        let mut random = Xoshiro256PlusPlus::new(seed);
         let mut starts = space.starts();
         let first = (budget * FIRST / 100).max(1);
         let mut drawn = 0;

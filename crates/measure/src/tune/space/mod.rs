@@ -13,11 +13,11 @@ pub use change::TunedSetting;
 
 use super::want::Metric;
 use crate::label;
-use crate::random::Random;
 use crate::settings::{self, Setting};
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
+use espbench_model::random::Xoshiro256PlusPlus;
 use espbench_model::sdkconfig::{
     Chip, ConfigOption, MemoryOptions, OptionValues, Rank, SdkConfig, SdkContext,
 };
@@ -461,7 +461,7 @@ impl SearchSpace {
     }
 
     /// Returns a place by chance.
-    pub fn any(&self, random: &mut Random) -> KnobLevels {
+    pub fn any(&self, random: &mut Xoshiro256PlusPlus) -> KnobLevels {
         Knob::ALL.map(|knob| {
             let levels = u32::try_from(self.levels(knob)).unwrap_or(1).max(1);
             random.two_below(levels)[0] as u8

@@ -41,7 +41,7 @@ fn what_is_not_asked_is_not_turned() {
 #[test]
 fn a_neighbour_differs_in_one_knob_and_is_within() {
     let space = around(SdkContext::default(), &Metric::ALL, 1);
-    let mut random = Random::new(1);
+    let mut random = Xoshiro256PlusPlus::new(1);
     for _ in 0..100 {
         let place = space.any(&mut random);
         for next in space.neighbours(&place) {
@@ -72,7 +72,7 @@ fn values_of_a_candidate_fit_each_other() {
     use crate::tune::check::{CheckInput, Severity, check};
     use espbench_model::sdkconfig::ParsedSdkConfig;
     use espbench_model::sdkconfig::memory::Traffic;
-    let mut random = Random::new(1);
+    let mut random = Xoshiro256PlusPlus::new(1);
     for (chip, streams) in
         Chip::ALL.into_iter().flat_map(|chip| [1, 2, 4, 12].map(|streams| (chip, streams)))
     {
@@ -206,7 +206,7 @@ fn an_esp32_s_psram_is_no_faster_than_its_flash() {
     let context = SdkContext { chip: Chip::Esp32, ..SdkContext::default() };
     let own = Candidate { config: base(&context).config.resolved(&context), ..base(&context) };
     let space = SearchSpace::new(context, own, &[Metric::TcpRx], 1, true);
-    let mut random = Random::new(1);
+    let mut random = Xoshiro256PlusPlus::new(1);
     for _ in 0..200 {
         let memory = space.candidate(&space.any(&mut random)).config.memory;
         let mhz = |key| memory.value(key, Chip::Esp32);
