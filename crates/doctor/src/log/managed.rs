@@ -5,7 +5,7 @@ use super::event::LogEvent;
 use super::search::SearchText;
 use super::words::WordCause;
 
-/// What a native method is of, and what it tells when it throws.
+/// Native methods by their beginnings, with the event that each tells when it throws.
 const PARTS: [(&str, LogEvent); 5] = [
     ("System.Device.Wifi.", LogEvent::WifiCall),
     ("System.Net.NetworkInformation.", LogEvent::WifiCall),
