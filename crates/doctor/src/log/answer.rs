@@ -17,6 +17,9 @@ const ASKS: [&str; 5] = ["resolv", "lookup", "look up", "hostbyname", "dns "];
 /// Words of an address that a program uses as another's: nobody sets that one up as 255.255.255.255.
 const USED: [&str; 5] = ["connecting to", "connect to", "broker ip", "server ip", "remote ip"];
 
+/// Words in front of the address of a server of names, which may have none beside it.
+const SERVERS: [&str; 5] = ["dns", "dns 1", "dns 2", "dns1", "dns2"];
+
 /// Words that may stand between a name and its address.
 const BETWEEN: [&str; 9] = ["=", ">", "-", ":", " is", " to", " as", " ip", " address"];
 
@@ -64,7 +67,13 @@ pub(super) fn answer(lower: &SearchText<'_>) -> Option<LogEvent> {
 /// Returns whether a text says that a name has an address that no host has: "time.example.com: 0.0.0.0".
 fn resolves_to(lower: &SearchText<'_>, none: &str) -> bool {
     let Some((before, behind)) = lower.split_once(none) else { return false };
-    let used = none == NONE[0] && USED.iter().any(|it| before.contains(it));
+    let label = before.trim_end_matches([' ', ':', '=']);
+    // A client may be told to connect to 0.0.0.0 only by a name without an address.
+    let used =
+        (none == NONE[0] && USED.iter().any(|it| before.contains(it))) || label.ends_with(USED[0]);
+    if SERVERS.iter().any(|it| label.ends_with(it)) {
+        return false;
+    }
     // A longer number, a port to listen at, or a mask.
     if behind.starts_with(|it: char| it.is_ascii_digit() || it == '/' || it == ':' && !used)
         || before.ends_with(|it: char| it.is_ascii_alphanumeric() || it == '.')
@@ -126,11 +135,13 @@ mod tests {
             "the IP address of hub.lan is 0.0.0.0",
             "pool.ntp.example = 0.0.0.0",
             "lookup of barn -> 255.255.255.255",
+            "Socket created, connecting to 0.0.0.0:3333",
         ] {
             assert_eq!(told(line), [LogEvent::NameFailed], "{line}");
         }
         for line in [
             "DNS server: 0.0.0.0",
+            "WiFi Got DNS 2: 0.0.0.0",
             "webserver of hub.local: 0.0.0.0:80",
             "net.mask: 255.255.255.255",
             "hub.local: 10.0.0.0",

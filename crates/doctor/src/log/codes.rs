@@ -172,6 +172,15 @@ fn station_status(lower: &SearchText<'_>, wifi: bool) -> Option<LogEvent> {
     let rest = rest.trim_start_matches([' ', ':', '=', '(', ')', '>']);
     let rest = rest.strip_prefix("code").unwrap_or(rest).trim_start_matches([' ', ':', '=']);
     let code = number(rest)?;
+    // esp-open-rtos prints the SDK's own states, in which 1 is an attempt and 5 an address.
+    if lower.starts_with("wifi_task: status") {
+        return match code {
+            2 => Some(LogEvent::Words(WordCause::Password)),
+            3 => Some(LogEvent::Words(WordCause::Absent)),
+            4 => Some(LogEvent::Words(WordCause::LinkFailed)),
+            _ => None,
+        };
+    }
     // "0x1" and "1.5" are other numbers.
     let behind = rest.trim_start_matches(|it: char| it.is_ascii_digit());
     if behind.starts_with(|it: char| it.is_ascii_alphanumeric() || it == '.' && behind.len() > 1) {
@@ -225,14 +234,21 @@ mod tests {
             ("Connecting.. status: 1", Words(WordCause::Absent)),
             ("WiFi.status() = 6", Words(WordCause::LinkDown)),
             ("wlan status = 203", Disconnected(203)),
+            ("wifi_task: status = 2", Words(WordCause::Password)),
             ("network.STAT_BEACON_TIMEOUT", Disconnected(200)),
             ("E (5) chip[FP]: Failed to commit pending operational keypair 5001105", StorageFailed),
             ("E (5) chip[DL]: esp_wifi_connect() failed: Error CHIP:0x05003007", WifiCall),
         ] {
             assert_eq!(told(line), [event], "{line}");
         }
-        for line in ["WiFi status: 3", "http wifi status: 201", "wifi status: 1.5 s", "task 32769"]
-        {
+        for line in [
+            "wifi_task: status = 1",
+            "wifi_task: status = 5",
+            "WiFi status: 3",
+            "http wifi status: 201",
+            "wifi status: 1.5 s",
+            "task 32769",
+        ] {
             assert!(told(line).is_empty(), "{line}: {:?}", told(line));
         }
     }

@@ -39,6 +39,9 @@ pub(super) fn files(record: &SearchRecord<'_>) -> Option<LogEvent> {
         return None;
     }
     let has = |words: &[&str]| words.iter().any(|it| lower.contains(it));
+    if has(&["no file system detected", "no filesystem detected"]) {
+        return Some(LogEvent::MountFailed);
+    }
     let fails = signs::FAILS.is_in(lower) || has(&["not mounted"]);
     if !fails && !has(&["corrupt"]) {
         let made = has(&["mounted", "formatted"])
@@ -77,6 +80,7 @@ mod tests {
     fn file_systems_that_cannot_be_mounted_are_read() {
         for (line, event) in [
             ("E (310) SPIFFS: mount failed, -10025", MountFailed),
+            ("W (310) [SPIFFS]: No file system detected, formating...", MountFailed),
             ("E (310) esp_littlefs: mount failed,  (-84)", MountFailed),
             ("E (310) SPIFFS: spiffs partition could not be found", FileSystemFailed),
             ("[E][SPIFFS.cpp:89] begin(): Mounting SPIFFS failed! Error: -1", FileSystemFailed),
