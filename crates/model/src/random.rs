@@ -63,8 +63,8 @@ impl Xoshiro256PlusPlus {
         [scale(bits >> 32), scale(bits & 0xFFFF_FFFF)]
     }
 
-    /// Returns the sum of as many values as there are, drawn with replacement; there may be up to 2^32 - 1. A bootstrap does
-    /// little else: this crate is optimized where its tests are not.
+    /// Returns the sum of as many values as there are, drawn with replacement. There may be 2^32 - 1 values at
+    /// most. A bootstrap spends its time here, and a debug build optimizes this crate.
     pub fn resampled_sum(&mut self, values: &[f64]) -> f64 {
         let below = values.len() as u32;
         let (mut first, mut second) = (0.0, 0.0);
