@@ -61,13 +61,13 @@ wheel() {
         "$cross/tools/bin/pip" install -q --disable-pip-version-check --no-compile "$(grep '^maturin==' ci/wheel.txt)"
         cp ci/wheel.txt "$cross/tools/"
     fi
-    local profile=release wrapper=()
-    [ "${1:-}" != --plain ] || profile=plain wrapper=(RUSTC_WRAPPER="$PWD/ci/rustc.sh")
+    local profile=release
+    [ "${1:-}" != --plain ] || profile=plain
     rm -rf "$cross/wheels" "$cross/site"
     # Proc macros and build scripts are for this machine; `--sysroot` is for the target alone.
-    env "${wrapper[@]}" PATH=/usr/bin:"$PATH" RUSTC=/usr/bin/rustc CARGO_TARGET_DIR="$cross" \
+    PATH=/usr/bin:$PATH RUSTC=/usr/bin/rustc CARGO_TARGET_DIR=$cross \
         CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc \
-        CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUSTFLAGS=--sysroot="$arm"/usr \
+        CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUSTFLAGS=--sysroot=$arm/usr \
         "$cross/tools/bin/maturin" build --quiet --locked --profile $profile --manifest-path python/Cargo.toml \
         --target aarch64-unknown-linux-gnu --out "$cross/wheels"
     echo "the wheel has $(wc -c <"$cross"/wheels/*.whl) bytes: $(basename "$cross"/wheels/*.whl)"

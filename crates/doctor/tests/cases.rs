@@ -9,7 +9,7 @@ use espbench_doctor::finding::DiagnosisVerdict;
 use espbench_doctor::incident::{Incident, diagnose};
 use espbench_doctor::log::{LogReader, LogSummary};
 use espbench_doctor::settings::ConfigFile;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Duration;
@@ -83,6 +83,23 @@ fn table(outcomes: &[Outcome]) -> String {
 
 fn is_cause(it: &Outcome) -> bool {
     it.expected != "nothing-wrong" && it.expected != "cannot-tell"
+}
+
+#[test]
+fn each_case_stands_once_and_each_file_is_of_a_case() {
+    let rows = || CASES.lines().skip(1).filter_map(|row| row.split_once(',')).map(|it| it.0);
+    let mut seen = BTreeSet::new();
+    for files in rows() {
+        assert!(seen.insert(files), "{files} stands twice in cases.csv");
+    }
+    let used: BTreeSet<&str> = rows().flat_map(|files| files.split(' ')).collect();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
+    for file in std::fs::read_dir(folder).unwrap() {
+        let name = file.unwrap().file_name().into_string().unwrap();
+        // The list itself, and the script that makes the captures.
+        let other = ["cases.csv", "captures.py"].contains(&&*name);
+        assert!(other || used.contains(&*name), "{name} is of no case");
+    }
 }
 
 #[test]

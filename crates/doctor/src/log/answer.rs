@@ -17,9 +17,6 @@ const ASKS: [&str; 5] = ["resolv", "lookup", "look up", "hostbyname", "dns "];
 /// Words of an address that a program uses as another's: nobody sets that one up as 255.255.255.255.
 const USED: [&str; 5] = ["connecting to", "connect to", "broker ip", "server ip", "remote ip"];
 
-/// Words in front of the address of a server of names, which may have none beside it.
-const SERVERS: [&str; 5] = ["dns", "dns 1", "dns 2", "dns1", "dns2"];
-
 /// Words that may stand between a name and its address.
 const BETWEEN: [&str; 9] = ["=", ">", "-", ":", " is", " to", " as", " ip", " address"];
 
@@ -68,12 +65,13 @@ pub(super) fn answer(lower: &SearchText<'_>) -> Option<LogEvent> {
 fn resolves_to(lower: &SearchText<'_>, none: &str) -> bool {
     let Some((before, behind)) = lower.split_once(none) else { return false };
     let label = before.trim_end_matches([' ', ':', '=']);
-    // A client may be told to connect to 0.0.0.0 only by a name without an address.
-    let used =
-        (none == NONE[0] && USED.iter().any(|it| before.contains(it))) || label.ends_with(USED[0]);
-    if SERVERS.iter().any(|it| label.ends_with(it)) {
+    // "DNS 2: 0.0.0.0": there is no second server of names.
+    if label.trim_end_matches([' ', '1', '2']).ends_with("dns") {
         return false;
     }
+    // A broker may be set up as 0.0.0.0; a client that connects to it has asked for a name.
+    let used =
+        (none == NONE[0] && USED.iter().any(|it| before.contains(it))) || label.ends_with(USED[0]);
     // A longer number, a port to listen at, or a mask.
     if behind.starts_with(|it: char| it.is_ascii_digit() || it == '/' || it == ':' && !used)
         || before.ends_with(|it: char| it.is_ascii_alphanumeric() || it == '.')

@@ -24,7 +24,7 @@
 //! | `search` | texts in which many words are looked for |
 //! | `setting` | settings that start-up prints |
 //! | `signs` | words of failures |
-//! | `silence` | what has to come behind a line, and does not |
+//! | `silence` | what has to come behind a line, and does not, or comes as a line of its own |
 //! | `soft_ap` | the device's own access point, and who is on it |
 //! | `subjects` | words of what fails |
 //! | `topic` | what a record speaks of: the network, a broker, a server, or none of them |

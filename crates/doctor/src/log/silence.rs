@@ -1,5 +1,5 @@
 //! Silence that tells: no address behind DHCP's start, and nothing behind the start of the radio; and an address that stands in
-//! the line behind its label.
+//! the line behind its label; answers that are all of a line.
 
 use super::address;
 use super::event::{LogEvent, ResetReason};
