@@ -13,6 +13,7 @@
 use crate::estimate::Estimate;
 use crate::interval;
 use crate::special::{normal_cdf, normal_quantile};
+use alloc::vec;
 use alloc::vec::Vec;
 use espbench_model::random::Xoshiro256PlusPlus;
 
@@ -61,8 +62,20 @@ pub fn mean_at(values: &[f64], confidence: f64, seed: u64) -> Estimate {
 /// Means of [`RESAMPLES`] samples drawn with replacement, in ascending order.
 fn resampled_means(values: &[f64], seed: u64) -> Vec<f64> {
     let mut random = Xoshiro256PlusPlus::new(seed);
-    let n = values.len() as f64;
-    let mut means: Vec<f64> = (0..RESAMPLES).map(|_| random.resampled_sum(values) / n).collect();
+    let n = values.len();
+    let mut drawn = vec![0; n];
+    let mut means: Vec<f64> = (0..RESAMPLES)
+        .map(|_| {
+            // At most `RESAMPLED`, so this does not truncate.
+            random.fill_below(n as u32, &mut drawn);
+            let (mut first, mut second) = (0.0, 0.0);
+            for pair in drawn.chunks(2) {
+                first += values[pair[0]];
+                second += pair.get(1).map_or(0.0, |&at| values[at]);
+            }
+            (first + second) / n as f64
+        })
+        .collect();
     means.sort_unstable_by(f64::total_cmp);
     means
 }
@@ -124,7 +137,6 @@ fn approximate(values: &[f64], m: f64, tail: f64) -> (f64, f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::vec;
     use proptest::prelude::*;
 
     fn exponential_quantiles(n: u32) -> Vec<f64> {

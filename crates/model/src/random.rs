@@ -63,20 +63,11 @@ impl Xoshiro256PlusPlus {
         [scale(bits >> 32), scale(bits & 0xFFFF_FFFF)]
     }
 
-    /// Returns the sum of as many values as there are, drawn with replacement. There may be 2^32 - 1 values at
-    /// most. A bootstrap spends its time here, and a debug build optimizes this crate.
-    pub fn resampled_sum(&mut self, values: &[f64]) -> f64 {
-        let below = values.len() as u32;
-        let (mut first, mut second) = (0.0, 0.0);
-        for _ in 0..below / 2 {
-            let [i, j] = self.two_below(below);
-            first += values[i];
-            second += values[j];
+    /// Fills a slice with whole numbers from 0 to `below` - 1, drawn as [`Self::two_below`] does.
+    pub fn fill_below(&mut self, below: u32, drawn: &mut [usize]) {
+        for pair in drawn.chunks_mut(2) {
+            pair.copy_from_slice(&self.two_below(below)[..pair.len()]);
         }
-        if below % 2 == 1 {
-            first += values[self.two_below(below)[0]];
-        }
-        first + second
     }
 }
 
@@ -85,28 +76,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whole_numbers_stay_in_range_and_fill_it() {
+    fn numbers_stay_in_range_and_fill_it() {
         let mut random = Xoshiro256PlusPlus::new(1);
+        let mut drawn = [0; 6001];
+        random.fill_below(6, &mut drawn);
         let mut seen = [0_u32; 6];
-        for _ in 0..3000 {
-            for n in random.two_below(6) {
-                seen[n] += 1;
-            }
-        }
+        drawn.iter().for_each(|&n| seen[n] += 1);
         // 1000 each are expected; the standard deviation is 29.
         assert!(seen.iter().all(|&n| (850..1150).contains(&n)), "{seen:?}");
+        assert!((0..3000).all(|_| (0.0..1.0).contains(&random.unit())));
     }
 
     #[test]
-    fn a_resample_has_as_many_values_as_there_are() {
-        let mut random = Xoshiro256PlusPlus::new(1);
-        for count in [0, 1, 2, 7] {
-            assert_eq!(random.resampled_sum(&[0.5; 7][..count]), 0.5 * count as f64);
-        }
-        let sums = (0..4000).map(|_| random.resampled_sum(&[1.0, 2.0, 6.0]));
-        // Nine is expected; the standard deviation of the mean is 0.06.
-        let mean = sums.sum::<f64>() / 4000.0;
-        assert!((8.8..9.2).contains(&mean), "{mean}");
+    fn a_slice_is_filled_in_the_order_of_pairs() {
+        let (mut one, mut other) = (Xoshiro256PlusPlus::new(7), Xoshiro256PlusPlus::new(7));
+        let mut drawn = [0; 5];
+        one.fill_below(1000, &mut drawn);
+        let pairs = [(); 3].map(|()| other.two_below(1000));
+        assert_eq!(drawn, pairs.as_flattened()[..5]);
     }
 
     #[test]
