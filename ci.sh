@@ -3,8 +3,7 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 
-# Installs what others need; those of FIRST need none of it, and are run beside it.
-PEERS=(peers)
+# Steps that need nothing of what `peers` installs, and are run beside it.
 FIRST=(fmt clippy doc)
 # Steps that share what cargo compiles into target/debug.
 FOREMOST=(deny sizes prose test layers component terminals packages python)
@@ -19,7 +18,7 @@ BESIDE_TOO=(aarch64 firmware)
 LAST=(fuzz web)
 # Steps that need what both rows have made.
 AFTER=(machines)
-STEPS=("${PEERS[@]}" "${FIRST[@]}" "${FOREMOST[@]}" "${BESIDE[@]}" "${BESIDE_TOO[@]}" "${LAST[@]}" "${AFTER[@]}")
+STEPS=(peers "${FIRST[@]}" "${FOREMOST[@]}" "${BESIDE[@]}" "${BESIDE_TOO[@]}" "${LAST[@]}" "${AFTER[@]}")
 # Steps that are run by name.
 BY_NAME=(cross)
 
@@ -232,7 +231,7 @@ row() {
 # Where a step fails, those beside it have nothing more to tell.
 trap 'for pid in "${beside[@]}"; do kill -- "-$pid" 2>/dev/null || true; done' EXIT
 
-begin peers bash -c "./ci.sh ${PEERS[*]} && touch $installed"
+begin peers bash -c "./ci.sh peers && touch $installed"
 row beside "${BESIDE[@]}"
 row beside-too "${BESIDE_TOO[@]}"
 run "${FIRST[@]}"

@@ -1,7 +1,8 @@
 //! Live fleets of the command against the same plans in virtual time.
 //!
 //! Only what devices measure on their own clocks is compared, so that a machine which falls behind the clock changes no
-//! figure. Where a run fails while its fleet was behind, it is repeated; otherwise it is a failure.
+//! figure. Where a run fails while its fleet was behind, it is repeated; otherwise it is a failure. What the lab does by chance in
+//! one run of some hundred, too, may come once, and not twice.
 
 use super::{json, plan};
 use crate::live_pty::LiveProcess;
@@ -191,7 +192,7 @@ fn an_image_is_sent_in_the_time_of_virtual_time() {
         "0.5",
     ];
     let mut real = in_real_time(&bench, &text(131_072), &fleet);
-    // In virtual time one device of 600 is not served: a frame is lost with all its copies. It does not come twice.
+    // In virtual time one device of 600 is not served: a frame is lost with all its copies.
     if value(&real, "devices_served") < 2.0 {
         real = in_real_time(&bench, &text(131_072), &fleet);
     }
