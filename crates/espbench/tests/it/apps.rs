@@ -2,11 +2,11 @@
 
 use crate::iperf::{TCP, Theirs, UDP, bytes, their_client, totals, wait_for_port};
 use crate::mqtt::Mosquitto;
-use crate::util::{free_port, peer};
+use crate::util::{PATIENCE, free_port, peer};
 use espbench::clock::Clock;
 use espbench::pump::app::{ProgramOutput, StdSockets, run};
 use espbench_model::sample::{Fate, Interval, Link, Observer, Probe, Sample};
-use espbench_model::time::Duration;
+use espbench_model::time::{Duration, Instant};
 use espbench_model::workload::{
     EchoFormat, Iperf, MqttMode, MqttRate, TcpRate, Transport, UdpEcho,
 };
@@ -14,7 +14,7 @@ use espbench_proto::node::app::iperf::IperfStyle;
 use espbench_proto::node::app::mqtt::{ListenerMemory, PublisherMemory, SmoothSetup, join};
 use espbench_proto::node::app::{
     App, ArduinoEcho, EchoProbe, EchoServer, Endpoint, IperfClient, IperfServer, IperfSetup,
-    LabBroker, Mqtt, MqttListener, SmoothMqtt, TcpSender, TcpSink,
+    LabBroker, Mqtt, MqttListener, SmoothMqtt, Sockets, TcpSender, TcpSink, Wait,
 };
 use espbench_proto::node::mqtt::{MqttSettings, OfferedLoad};
 use espbench_proto::wire::mqtt::Version;
@@ -62,13 +62,16 @@ fn play(app: &mut dyn App, clock: &Clock, stop: &AtomicBool) -> Heard {
     heard
 }
 
-/// Runs one that never ends beside one that does; what they said, the one that ends last.
-fn beside(server: &mut (dyn App + Send), app: &mut dyn App) -> [Heard; 2] {
+/// Runs one that never ends, at `port`, beside one that does; what they said, the one that ends last.
+fn beside(
+    (server, port, udp): (&mut (dyn App + Send), u16, bool),
+    app: &mut dyn App,
+) -> [Heard; 2] {
     let (clock, stop) = (Clock::start(), AtomicBool::new(false));
     std::thread::scope(|scope| {
         let serving = scope.spawn(|| play(server, &clock, &stop));
-        // Programs that find nobody wait, or say so; a moment spares them that.
-        std::thread::sleep(Duration::from_millis(50));
+        // A datagram to a port that nobody has opened is lost.
+        wait_for_port(port, udp);
         let heard = play(app, &clock, &stop);
         std::thread::sleep(Duration::from_millis(50));
         stop.store(true, Ordering::Relaxed);
@@ -100,7 +103,7 @@ fn both_echoes_answer_the_probe() {
         [&mut EchoServer::<1472>::new(device), &mut ArduinoEcho::new(device, local(pc))];
     for server in servers {
         let mut probe = EchoProbe::<1472>::new(work, 1, pc, local(device));
-        let [_, heard] = beside(server, &mut probe);
+        let [_, heard] = beside((server, device, true), &mut probe);
         let probes = heard.probes();
         assert_eq!(probes.len(), 50);
         assert!(probes.iter().all(|p| p.fate == Fate::Delivered), "{probes:?}");
@@ -175,7 +178,7 @@ fn tcp_messages_are_counted_and_arrive() {
     };
     let port = free_port();
     let mut sender = TcpSender::<64>::new(work, local(port), None);
-    let [sink, heard] = beside(&mut TcpSink::<65536, 2>::new(port), &mut sender);
+    let [sink, heard] = beside((&mut TcpSink::<65536, 2>::new(port), port, false), &mut sender);
     let sent: Vec<_> =
         heard.intervals().into_iter().filter(|i| i.observer == Observer::Sender).collect();
     assert_eq!(sent.len(), 2);
@@ -207,17 +210,37 @@ const SETTINGS: MqttSettings<'static> = MqttSettings {
     link: Link(0),
 };
 
+/// A listener that says when its subscription is granted.
+struct WatchedListener<'a> {
+    listener: MqttListener<'a>,
+    ready: &'a AtomicBool,
+}
+
+impl App for WatchedListener<'_> {
+    fn poll(&mut self, now: Instant, sockets: &mut dyn Sockets) -> Wait {
+        let wait = self.listener.poll(now, sockets);
+        self.ready.store(self.listener.is_ready(), Ordering::Relaxed);
+        wait
+    }
+}
+
 /// Runs a publisher and a listener at a broker; returns the messages as both ends know them.
 fn exchange(device: &mut dyn App, settings: MqttSettings<'_>, broker: Endpoint) -> Vec<Probe> {
     let clock = Clock::start();
     let mut memory = ListenerMemory::<4096, 256>::new();
     let listening = MqttSettings { time: settings.time + Duration::from_millis(500), ..settings };
-    let mut listener = MqttListener::new(listening, broker, memory.lend());
+    let listener = MqttListener::new(listening, broker, memory.lend());
+    let ready = AtomicBool::new(false);
+    let mut listener = WatchedListener { listener, ready: &ready };
     let never = AtomicBool::new(false);
     let (published, received) = std::thread::scope(|scope| {
         let listening = scope.spawn(|| play(&mut listener, &clock, &never));
         // QoS 0 waits for no subscriber.
-        std::thread::sleep(Duration::from_millis(200));
+        let deadline = std::time::Instant::now() + PATIENCE;
+        while !ready.load(Ordering::Relaxed) {
+            assert!(std::time::Instant::now() < deadline, "the listener did not subscribe");
+            std::thread::sleep(Duration::from_millis(5));
+        }
         let published = play(device, &clock, &never);
         (published, listening.join().expect("the listener's thread"))
     });

@@ -223,7 +223,7 @@ pub fn wait_for_port(port: u16, udp: bool) {
 fn wait_for_entry(table: &str, entry: &str) {
     let deadline = Instant::now() + PATIENCE;
     while !std::fs::read_to_string(table).is_ok_and(|text| text.contains(entry)) {
-        assert!(Instant::now() < deadline, "iperf did not open its port: no {entry} in {table}");
+        assert!(Instant::now() < deadline, "the port did not open: no {entry} in {table}");
         std::thread::sleep(Duration::from_millis(5));
     }
 }

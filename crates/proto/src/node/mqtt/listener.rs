@@ -121,6 +121,12 @@ impl<'a> Listener<'a> {
         self.subscriber.connection.fault()
     }
 
+    /// Returns whether the broker has granted the subscription.
+    #[must_use]
+    pub const fn is_ready(&self) -> bool {
+        self.subscriber.is_ready()
+    }
+
     /// Returns whether the broker had the session already; `None` before it accepted the connection.
     #[must_use]
     pub fn session_present(&self) -> Option<bool> {

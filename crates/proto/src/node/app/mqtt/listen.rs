@@ -35,6 +35,12 @@ impl<'a> MqttListener<'a> {
         Self { listener, pipe: Pipe::new(broker), out: [0; OUT] }
     }
 
+    /// Returns whether the broker has granted the subscription.
+    #[must_use]
+    pub const fn is_ready(&self) -> bool {
+        self.listener.is_ready()
+    }
+
     /// Stops listening: with the next polls the program records the missing numbers, and ends.
     pub fn stop(&mut self, now: Instant) {
         self.listener.stop(now);
