@@ -161,7 +161,7 @@ fn a_goal_that_is_not_known_is_refused_with_those_that_are() {
 #[test]
 fn a_refused_port_takes_few_lines() {
     let bench = TestDir::new();
-    let port = std::net::UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let port = crate::util::free_port();
     let ran = bench.run(&["echo", &format!("127.0.0.1:{port}"), "-q"]);
     assert_eq!(ran.status, Some(2));
     assert_short(&ran.out, 15);

@@ -136,7 +136,7 @@ fn a_flood_of_copies_is_counted_and_not_kept() {
 fn a_refused_connection_is_told_in_three_lines() {
     let bench = TestDir::new();
     // Bound and closed: nothing listens there.
-    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let port = crate::util::free_port();
     let host = format!("127.0.0.1:{port}");
     let udp = format!("127.0.0.1:{}", crate::util::free_port());
     let number = port.to_string();

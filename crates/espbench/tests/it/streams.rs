@@ -94,6 +94,7 @@ fn a_run_outlives_its_terminal() {
     let (master, slave) = unsafe {
         let made = libc::openpty(&mut master, &mut slave, nothing, nothing.cast(), nothing.cast());
         assert_eq!(made, 0, "a terminal");
+        crate::util::close_on_exec([master, slave]);
         (OwnedFd::from_raw_fd(master), OwnedFd::from_raw_fd(slave))
     };
     let mut command = bench.command(&["run", "slow.toml"]);

@@ -27,6 +27,7 @@ pub fn on_columns(command: &mut Command, columns: u16) -> String {
         libc::openpty(ours, theirs, std::ptr::null_mut(), std::ptr::null(), &raw const size)
     };
     assert_eq!(opened, 0, "{}", std::io::Error::last_os_error());
+    crate::util::close_on_exec(ends);
     // SAFETY: both were opened above, and nothing else owns them.
     let (ours, theirs) = unsafe { (File::from_raw_fd(ends[0]), OwnedFd::from_raw_fd(ends[1])) };
     command.stdout(theirs.try_clone().unwrap()).stderr(theirs);

@@ -143,12 +143,13 @@ impl ChildProcess {
     #[track_caller]
     pub fn line(&self, what: &str) -> String {
         let deadline = Instant::now() + PATIENCE;
+        let mut others = Vec::new();
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
             match self.lines.recv_timeout(left) {
                 Ok(line) if line.contains(what) => return line,
-                Ok(_) => {}
-                Err(e) => panic!("no line with `{what}`: {e}"),
+                Ok(line) => others.push(line),
+                Err(e) => panic!("no line with `{what}`: {e}; it printed {others:#?}"),
             }
         }
     }
@@ -280,18 +281,42 @@ pub fn missing(what: &str) -> bool {
 
 /// Returns a port of loopback that was free a moment ago, over UDP and over TCP. It is below those that the
 /// system gives to sockets without one, so that no other test is given it in between.
+///
+/// Linux is asked for its tables: a socket that only tries the port may live on in a command that another thread is starting,
+/// and keep the port from whoever is told of it.
 pub fn free_port() -> u16 {
     static NEXT: std::sync::atomic::AtomicU16 = std::sync::atomic::AtomicU16::new(0);
     let own = (std::process::id() % 97) as u16 * 211;
     for _ in 0..20_000 {
         let next = NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         let port = 10_500 + (own.wrapping_add(next)) % 21_000;
-        let udp = std::net::UdpSocket::bind(("127.0.0.1", port));
-        if udp.is_ok() && std::net::TcpListener::bind(("127.0.0.1", port)).is_ok() {
+        if is_free(port) {
             return port;
         }
     }
     panic!("no port of loopback is free");
+}
+
+fn is_free(port: u16) -> bool {
+    if cfg!(target_os = "linux") {
+        let entry = format!(":{port:04X} ");
+        let is_taken = |table: &str| {
+            let text = std::fs::read_to_string(format!("/proc/net/{table}")).unwrap_or_default();
+            text.contains(&entry)
+        };
+        return !["udp", "tcp", "udp6", "tcp6"].into_iter().any(is_taken);
+    }
+    let udp = std::net::UdpSocket::bind(("127.0.0.1", port));
+    udp.is_ok() && std::net::TcpListener::bind(("127.0.0.1", port)).is_ok()
+}
+
+/// Keeps descriptors from the commands that other tests start, which would keep a terminal open.
+#[cfg(unix)]
+pub fn close_on_exec(descriptors: [std::os::fd::RawFd; 2]) {
+    for it in descriptors {
+        // SAFETY: fcntl sets a flag of an open file.
+        unsafe { assert_eq!(libc::fcntl(it, libc::F_SETFD, libc::FD_CLOEXEC), 0) };
+    }
 }
 
 /// Returns a field of the frames of a capture that a display filter lets through, one a line.

@@ -1,15 +1,15 @@
 //! Boards of a lab whose consoles are pseudo-terminals, in real time.
 
+use crate::rom_loader::pseudo_terminal;
 use espbench_model::time::Instant;
 use espbench_model::workload::Workload;
 use espbench_sim::lab::file::Library;
 use espbench_sim::lab::live::{LiveLab, LiveSetup, WallPace};
 use espbench_sim::lab::nodes::NodeId;
 use espbench_sim::lab::suite;
-use std::ffi::CStr;
 use std::fs::File;
 use std::io::{Read as _, Write as _};
-use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
+use std::os::fd::AsRawFd as _;
 use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
 use tempfile::TempDir;
@@ -22,6 +22,32 @@ pub enum Act {
     Plug(usize),
     /// Prints bytes at a board's port, as if its firmware did, and resets the board.
     Print(usize, &'static [u8]),
+}
+
+/// The end of a board's port that is ours, and what its reader has not had room for yet.
+struct BoardPort {
+    ours: File,
+    /// Open for as long as the port is there, so that it lives on between two readers.
+    _theirs: File,
+    waiting: Vec<u8>,
+}
+
+/// Bytes that wait for a reader at most; more are lost. The list of commands is a sixth of it, and the system keeps less.
+const WAITING_MAX: usize = 64 << 10;
+
+impl BoardPort {
+    fn new((ours, theirs, _): (File, File, String)) -> Self {
+        Self { ours, _theirs: theirs, waiting: Vec::new() }
+    }
+
+    /// Prints bytes, as far as there is room for them now.
+    fn print(&mut self, bytes: impl IntoIterator<Item = u8>) {
+        self.waiting.extend(bytes);
+        self.waiting.truncate(WAITING_MAX);
+        if let Ok(written) = self.ours.write(&self.waiting) {
+            self.waiting.drain(..written);
+        }
+    }
 }
 
 /// The fleet, and the thread that it lives in.
@@ -43,32 +69,19 @@ impl Drop for PtyFleet {
     }
 }
 
-/// Returns a pseudo-terminal: our end, the other one, and its name. It is raw.
-pub fn terminal() -> (File, OwnedFd, String) {
-    let (mut ours, mut theirs, mut name) = (-1, -1, [0; 128]);
-    // SAFETY: openpty writes two descriptors and a name shorter than 128 bytes.
-    unsafe {
-        let (none, size) = (std::ptr::null_mut(), std::ptr::null_mut());
-        assert_eq!(libc::openpty(&raw mut ours, &raw mut theirs, name.as_mut_ptr(), none, size), 0);
-        let mut mode = std::mem::zeroed();
-        assert_eq!(libc::tcgetattr(theirs, &raw mut mode), 0);
-        libc::cfmakeraw(&raw mut mode);
-        assert_eq!(libc::tcsetattr(theirs, libc::TCSANOW, &raw const mode), 0);
-        assert_eq!(libc::fcntl(ours, libc::F_SETFL, libc::O_NONBLOCK), 0);
-        // A command that is started would keep them open.
-        for end in [ours, theirs] {
-            assert_eq!(libc::fcntl(end, libc::F_SETFD, libc::FD_CLOEXEC), 0);
-        }
-        let path = CStr::from_ptr(name.as_ptr()).to_str().unwrap().to_owned();
-        (File::from_raw_fd(ours), OwnedFd::from_raw_fd(theirs), path)
-    }
+/// Returns a pseudo-terminal: our end, which never waits, the other one, and its name. It is raw.
+pub fn terminal() -> (File, File, String) {
+    let (ours, theirs, path) = pseudo_terminal();
+    // SAFETY: fcntl sets a flag of an open file.
+    unsafe { assert_eq!(libc::fcntl(ours.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK), 0) };
+    (ours, theirs, path)
 }
 
 /// Starts the boards of the room in which the lab carries out a cell.
 pub fn fleet(work: &Workload, library: Library) -> PtyFleet {
     let scene = suite::scene(work, &library, None, 1).unwrap();
     let count = scene.nodes.len();
-    let terminals: Vec<(File, OwnedFd, String)> = (0..count).map(|_| terminal()).collect();
+    let terminals: Vec<(File, File, String)> = (0..count).map(|_| terminal()).collect();
     let links = TempDir::new().unwrap();
     let names: Vec<_> =
         (0..count).map(|board| links.path().join(format!("board{board}"))).collect();
@@ -81,22 +94,21 @@ pub fn fleet(work: &Workload, library: Library) -> PtyFleet {
         let mut lab = LiveLab::new(&scene, LiveSetup { seed: 1, baud: None }, ());
         (0..count).for_each(|node| lab.answer_cursor(NodeId(node as u16), false));
         let (mut pace, begun) = (WallPace::default(), std::time::Instant::now());
-        let mut terminals: Vec<Option<(File, OwnedFd)>> =
-            terminals.into_iter().map(|(ours, theirs, _)| Some((ours, theirs))).collect();
+        let mut ports: Vec<Option<BoardPort>> =
+            terminals.into_iter().map(|it| Some(BoardPort::new(it))).collect();
         loop {
             match done.try_recv() {
                 Ok(Act::Unplug(port)) => {
-                    terminals[port] = None;
+                    ports[port] = None;
                     std::fs::remove_file(&names[port]).unwrap();
                 }
                 Ok(Act::Plug(port)) => {
-                    let (ours, theirs, path) = terminal();
-                    terminals[port] = Some((ours, theirs));
-                    std::os::unix::fs::symlink(path, &names[port]).unwrap();
+                    let terminal = terminal();
+                    std::os::unix::fs::symlink(&terminal.2, &names[port]).unwrap();
+                    ports[port] = Some(BoardPort::new(terminal));
                 }
                 Ok(Act::Print(port, bytes)) => {
-                    let (ours, _) = terminals[port].as_mut().unwrap();
-                    ours.write_all(bytes).unwrap();
+                    ports[port].as_mut().unwrap().print(bytes.iter().copied());
                     lab.reset(NodeId(port as u16));
                 }
                 Err(std::sync::mpsc::TryRecvError::Disconnected) => return,
@@ -106,14 +118,15 @@ pub fn fleet(work: &Workload, library: Library) -> PtyFleet {
             let next = lab.next_due();
             let until = pace.step(wall, lab.now(), next);
             lab.advance(until).unwrap();
-            for (board, it) in terminals.iter_mut().enumerate() {
-                pump(&mut lab, NodeId(board as u16), it.as_mut().map(|it| &mut it.0));
+            for (board, port) in ports.iter_mut().enumerate() {
+                pump(&mut lab, NodeId(board as u16), port.as_mut());
             }
-            let mut polled: Vec<libc::pollfd> = terminals
-                .iter()
-                .flatten()
-                .map(|it| libc::pollfd { fd: it.0.as_raw_fd(), events: libc::POLLIN, revents: 0 })
-                .collect();
+            let waits = |port: &BoardPort| libc::pollfd {
+                fd: port.ours.as_raw_fd(),
+                events: libc::POLLIN,
+                revents: 0,
+            };
+            let mut polled: Vec<libc::pollfd> = ports.iter().flatten().map(waits).collect();
             // SAFETY: as many as there are.
             unsafe { libc::poll(polled.as_mut_ptr(), polled.len() as libc::nfds_t, 1) };
         }
@@ -121,15 +134,15 @@ pub fn fleet(work: &Workload, library: Library) -> PtyFleet {
     PtyFleet { ports, _links: links, acts: Some(acts), thread: Some(thread) }
 }
 
-/// Moves bytes between a board and its terminal; what nobody reads is lost.
-fn pump(lab: &mut LiveLab, node: NodeId, ours: Option<&mut File>) {
+/// Moves bytes between a board and its port; where there is none, what is printed is lost.
+fn pump(lab: &mut LiveLab, node: NodeId, port: Option<&mut BoardPort>) {
     let printed: Vec<u8> =
         std::iter::from_fn(|| lab.take_printed(node)).map(|(_, byte)| byte).collect();
-    let Some(ours) = ours else { return };
-    let _ = ours.write(&printed);
+    let Some(port) = port else { return };
+    port.print(printed);
     let mut typed = [0; 256];
     let room = lab.room(node).min(typed.len());
-    if let Ok(n) = ours.read(&mut typed[..room]) {
+    if let Ok(n) = port.ours.read(&mut typed[..room]) {
         assert_eq!(lab.type_bytes(node, &typed[..n]), n);
     }
 }

@@ -7,7 +7,6 @@ use crate::util::{Ran, TestDir};
 use std::fs::File;
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
-use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -301,7 +300,7 @@ fn board(release: IdfRelease, own: Ipv4Addr) -> WifiBoard {
     WifiBoard { port, stop, thread: Some(thread) }
 }
 
-fn live(release: IdfRelease, own: Ipv4Addr, mut ours: File, theirs: OwnedFd, stop: &AtomicBool) {
+fn live(release: IdfRelease, own: Ipv4Addr, mut ours: File, theirs: File, stop: &AtomicBool) {
     let (print, printed): (Sender<String>, Receiver<String>) = channel();
     let mut console = IdfConsole { release, own, print, typed: String::new(), running: None };
     while !stop.load(Ordering::Relaxed) {

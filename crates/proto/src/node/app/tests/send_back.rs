@@ -110,6 +110,21 @@ fn a_client_that_only_receives_gets_what_it_asked_for() {
 }
 
 #[test]
+fn writes_are_as_long_as_those_of_the_client_program() {
+    let work = Iperf { length: 0, bandwidth: None, ..TCP };
+    let asked = Iperf { direction: Direction::Reverse, ..work };
+    let mut net = Net::new(2, Faults::default());
+    let mut asker = Asker { work: asked, ..Asker::new(Direction::Reverse, 0, CLIENT_HEADER) };
+    run(&mut net, &mut [&mut asker, &mut served(work)], ms(5_000));
+    let back = net.hosts[1].longest_write;
+    let mut net = Net::new(2, Faults::default());
+    let setup = IperfSetup::of(&work, IperfStyle::EspIdf);
+    let mut client = IperfClient::<16384>::new(setup, SERVER);
+    run(&mut net, &mut [&mut client, &mut served(work)], ms(5_000));
+    assert_eq!((back, net.hosts[0].longest_write), (16_384, 16_384));
+}
+
+#[test]
 fn who_finds_no_place_waits_for_one() {
     let mut net = Net::new(4, Faults::default());
     let [mut one, mut two, mut three] = [0, 100, 150]

@@ -22,6 +22,8 @@ pub(crate) struct Host {
     /// Datagrams sent, in order, with those that were refused.
     pub(crate) sends: u64,
     pub(crate) sent: Vec<Vec<u8>>,
+    /// Bytes of the longest write on a connection, whatever fitted of it.
+    pub(crate) longest_write: usize,
 }
 
 #[derive(Debug, Default)]

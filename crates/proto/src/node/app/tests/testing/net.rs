@@ -327,6 +327,8 @@ impl Sockets for View<'_> {
         if gone {
             return Err(SocketError::NotConnected);
         }
+        let longest = &mut self.net.hosts[self.host].longest_write;
+        *longest = bytes.len().max(*longest);
         let waiting = self.net.connections[connection].unacknowledged[side];
         let room = self.net.faults.send_buffer.saturating_sub(waiting).min(bytes.len());
         let len = self.net.part(room);
