@@ -81,9 +81,9 @@ fn a_board_that_is_unplugged_is_a_cause_and_a_resumed_run_measures_what_is_missi
     let on = fleet.target();
     let mut child =
         ChildProcess::start(&mut bench.command(&["run", "boards.toml", "--on", &on]), true);
-    // The first cell is done, and in the second one the boards have started.
-    child.line("[1/2]");
-    std::thread::sleep(Duration::from_secs(12));
+    // The first cell is done, and the second one has begun.
+    fleet.until_typed(0, "-C 2000");
+    std::thread::sleep(Duration::from_secs(1));
     fleet.act(Act::Unplug(1));
     child.line("espbench run --resume boards-1");
     assert_eq!(child.wait(), Some(2));
@@ -128,8 +128,8 @@ fn a_crash_is_in_the_report_with_its_addresses() {
     let on = boards.target();
     let mut child =
         ChildProcess::start(&mut bench.command(&["run", "boards.toml", "--on", &on]), true);
-    child.line("run boards-1");
-    std::thread::sleep(Duration::from_secs(20));
+    boards.until_typed(0, "-C 20000");
+    std::thread::sleep(Duration::from_secs(1));
     boards.act(Act::Print(
         1,
         b"\r\nabort() was called at PC 0x42008e2b on core 0\r\nBacktrace: 0x40081f2a:0x3ffb5c80\r\n\
