@@ -80,15 +80,24 @@ def run_target(folder, target, executions, revision, longest):
     return True
 
 
+def bounded(own):
+    """Returns how many executions of a target had inputs of at most so many bytes, for each bound, as text."""
+    count = {}
+    for it in own:
+        if it["longest"] is not None:
+            count[it["longest"]] = count.get(it["longest"], 0) + it["executions"]
+    return "; ".join(f"{executions:,} of at most {longest} B" for longest, executions in sorted(count.items()))
+
+
 def table(targets):
-    """Prints the executions and the seconds of each target as rows of a table."""
-    print("| Target | Executions | Seconds | Per second |")
-    print("|---|---:|---:|---:|")
+    """Prints the executions and the seconds of each target, and which had a bound for their inputs, as rows of a table."""
+    print("| Target | Executions | Seconds | Per second | Bounded |")
+    print("|---|---:|---:|---:|---|")
     for target in targets:
         own = [it for it in pieces() if it["target"] == target]
         count, seconds = (sum(it[key] for it in own) for key in ("executions", "seconds"))
         if own:
-            print(f"| `{target}` | {count:,} | {seconds:,} | {count / max(seconds, 1):,.0f} |")
+            print(f"| `{target}` | {count:,} | {seconds:,} | {count / max(seconds, 1):,.0f} | {bounded(own)} |")
 
 
 def main():
