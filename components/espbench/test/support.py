@@ -1,6 +1,7 @@
 """What the tests share: building, the device on this machine, peers and ports."""
 
 import fcntl
+import itertools
 import os
 import pathlib
 import queue
@@ -63,19 +64,22 @@ def compile_c(name, sources, options=(), libraries=(), standard="c99"):
     return str(program)
 
 
-def free_port(kind=socket.SOCK_DGRAM):
-    """Returns a port that nothing has, for UDP and TCP."""
+# Files of tests run beside each other, each in a process of its own.
+_ports = itertools.count(os.getpid() % 97 * 211)
+
+
+def free_port():
+    """Returns a port that nothing has, for UDP and TCP. It is below those that the system gives to sockets without one."""
     while True:
-        with socket.socket(socket.AF_INET, kind) as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
-            other = socket.SOCK_STREAM if kind == socket.SOCK_DGRAM else socket.SOCK_DGRAM
-            with socket.socket(socket.AF_INET, other) as second:
-                try:
-                    second.bind(("127.0.0.1", port))
-                    return port
-                except OSError:
-                    continue
+        port = 10_500 + next(_ports) % 21_000
+        try:
+            for kind in (socket.SOCK_DGRAM, socket.SOCK_STREAM):
+                with socket.socket(socket.AF_INET, kind) as probe:
+                    probe.bind(("127.0.0.1", port))
+        except OSError:
+            continue
+        return port
+
 
 
 class Lines:

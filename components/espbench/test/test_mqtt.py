@@ -21,11 +21,10 @@ class Mqtt(unittest.TestCase):
         cls.program = support.compile_c("device-mqtt", sources, options, ["-lmosquitto"])
 
     def setUp(self):
-        """Starts a broker."""
+        """Starts a broker, which tells of each packet."""
         self.port = free_port()
-        self.broker = subprocess.Popen([peer("mosquitto"), "-p", str(self.port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        self.addCleanup(self.broker.wait)
-        self.addCleanup(self.broker.kill)
+        self.broker = Lines([peer("mosquitto"), "-v", "-p", str(self.port)])
+        self.addCleanup(self.broker.end, kill=True)
         until = time.monotonic() + support.PATIENCE
         while True:
             try:
@@ -71,8 +70,8 @@ class Mqtt(unittest.TestCase):
             command = [espbench(), "rate", "mqtt", f"127.0.0.1:{self.port}", *options]
             listener = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
             self.addCleanup(listener.kill)
-            # It subscribes at once, and counts from the first message that it hears.
-            time.sleep(1.5)
+            # It counts from the first message that it hears.
+            self.broker.expect("Sending SUBACK")
             device = self.device()
             device.type("mqtt-bench -t bench/binary -n 300 -r 150 -s 200 -q 1")
             text = listener.communicate(timeout=support.PATIENCE)[0]
@@ -87,7 +86,7 @@ class Mqtt(unittest.TestCase):
     def test_gaps_are_counted_where_messages_come(self):
         device = self.device("bench/in/#")
         number = int(device.expect(r"listening (\d+)")[1])
-        time.sleep(0.5)
+        self.broker.expect("Sending SUBACK")
         self.publish("bench/in/a", 7, 8, 11, 10, 11, "none", 12)
         device.type(f"sleep 500\nespbench stop {number}")
         counters = device.counters("mqtt-listen")
@@ -97,8 +96,9 @@ class Mqtt(unittest.TestCase):
     def test_what_a_client_refuses_is_counted_not_sent_again(self):
         device = self.device()
         device.type("mqtt-bench -n 40 -r 20")
-        time.sleep(0.6)
-        self.broker.kill()
+        for _ in range(10):
+            self.broker.expect("Received PUBLISH")
+        self.broker.process.kill()
         device.expect(r"espbench: mqtt-bench \d+:")
         counters = device.counters("mqtt-bench")
         self.assertEqual(counters["packets_out"] + counters["publish_refused"], 40)
