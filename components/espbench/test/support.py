@@ -81,7 +81,6 @@ def free_port():
         return port
 
 
-
 class Lines:
     """A program whose lines are kept as they come."""
 

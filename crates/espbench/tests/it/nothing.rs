@@ -135,7 +135,7 @@ fn a_flood_of_copies_is_counted_and_not_kept() {
 #[test]
 fn a_refused_connection_is_told_in_three_lines() {
     let bench = TestDir::new();
-    // Bound and closed: nothing listens there.
+    // Nothing listens there.
     let port = crate::util::free_port();
     let host = format!("127.0.0.1:{port}");
     let udp = format!("127.0.0.1:{}", crate::util::free_port());

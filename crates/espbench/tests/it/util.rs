@@ -310,6 +310,28 @@ fn is_free(port: u16) -> bool {
     udp.is_ok() && std::net::TcpListener::bind(("127.0.0.1", port)).is_ok()
 }
 
+#[test]
+fn a_port_that_is_told_can_be_taken_while_commands_are_started() {
+    let is_over = std::sync::atomic::AtomicBool::new(false);
+    let taken: Vec<u16> = std::thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                while !is_over.load(std::sync::atomic::Ordering::Relaxed) {
+                    Command::new("true").status().expect("it starts");
+                }
+            });
+        }
+        let can_be_taken = |port: &u16| {
+            std::net::UdpSocket::bind(("127.0.0.1", *port)).is_ok()
+                && std::net::TcpListener::bind(("127.0.0.1", *port)).is_ok()
+        };
+        let taken = (0..500).map(|_| free_port()).filter(|port| !can_be_taken(port)).collect();
+        is_over.store(true, std::sync::atomic::Ordering::Relaxed);
+        taken
+    });
+    assert!(taken.is_empty(), "{taken:?}");
+}
+
 /// Keeps descriptors from the commands that other tests start, which would keep a terminal open.
 #[cfg(unix)]
 pub fn close_on_exec(descriptors: [std::os::fd::RawFd; 2]) {

@@ -34,7 +34,7 @@ struct BoardPort {
     waiting: Vec<u8>,
 }
 
-/// Bytes that wait for a reader at most; more are lost. The list of commands is a sixth of it, and the system keeps less.
+/// Bytes that wait for a reader at most; more are lost.
 const WAITING_MAX: usize = 64 << 10;
 
 impl BoardPort {

@@ -82,6 +82,7 @@ fn a_board_that_is_unplugged_is_a_cause_and_a_resumed_run_measures_what_is_missi
     let mut child =
         ChildProcess::start(&mut bench.command(&["run", "boards.toml", "--on", &on]), true);
     // The first cell is done, and the second one has begun.
+    child.line("[1/2]");
     fleet.until_typed(0, "-C 2000");
     std::thread::sleep(Duration::from_secs(1));
     fleet.act(Act::Unplug(1));
@@ -128,6 +129,7 @@ fn a_crash_is_in_the_report_with_its_addresses() {
     let on = boards.target();
     let mut child =
         ChildProcess::start(&mut bench.command(&["run", "boards.toml", "--on", &on]), true);
+    child.line("run boards-1");
     boards.until_typed(0, "-C 20000");
     std::thread::sleep(Duration::from_secs(1));
     boards.act(Act::Print(
