@@ -1,6 +1,6 @@
 //! The programs of `proto::node::app` over real sockets, against the programs that they stand for.
 
-use crate::iperf::{TCP, Theirs, UDP, bytes, their_client, totals, wait_for_port};
+use crate::iperf::{TCP, Theirs, UDP, bytes, their_client, totals, wait_for_closed, wait_for_port};
 use crate::mqtt::Mosquitto;
 use crate::util::{free_port, peer};
 use espbench::clock::Clock;
@@ -73,7 +73,7 @@ fn beside(
         // A datagram to a port that nobody has opened is lost.
         wait_for_port(port, udp);
         let heard = play(app, &clock, &stop);
-        std::thread::sleep(Duration::from_millis(50));
+        wait_for_closed(port);
         stop.store(true, Ordering::Relaxed);
         [serving.join().expect("the server's thread"), heard]
     })

@@ -218,6 +218,21 @@ pub fn wait_for_port(port: u16, udp: bool) {
     wait_for_entry(table, &format!(":{port:04X} 00000000:0000"));
 }
 
+/// Waits until the server at a port of TCP has closed its connections, which it does when it has read all.
+#[track_caller]
+pub fn wait_for_closed(port: u16) {
+    let (port, deadline) = (format!(":{port:04X}"), Instant::now() + PATIENCE);
+    // ESTABLISHED, and CLOSE_WAIT.
+    let is_open = |line: &str| {
+        let fields: Vec<&str> = line.split_whitespace().collect();
+        matches!(&fields[..], [_, local, _, "01" | "08", ..] if local.ends_with(&port))
+    };
+    while std::fs::read_to_string("/proc/net/tcp").is_ok_and(|it| it.lines().any(is_open)) {
+        assert!(Instant::now() < deadline, "a connection to {port} stays open");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
 /// Waits until a local and a remote address stand in the kernel's table.
 #[track_caller]
 fn wait_for_entry(table: &str, entry: &str) {
