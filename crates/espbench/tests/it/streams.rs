@@ -84,27 +84,19 @@ fn the_exit_status_is_what_it_would_have_been() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_run_outlives_its_terminal() {
-    use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
+    use std::os::fd::AsRawFd as _;
     use std::os::unix::process::CommandExt as _;
 
     let bench = bench();
-    let (mut master, mut slave) = (-1, -1);
-    let nothing = std::ptr::null_mut();
-    // SAFETY: both numbers are written to variables of ours, and owned below; null is "no wish".
-    let (master, slave) = unsafe {
-        let made = libc::openpty(&mut master, &mut slave, nothing, nothing.cast(), nothing.cast());
-        assert_eq!(made, 0, "a terminal");
-        crate::util::close_on_exec([master, slave]);
-        (OwnedFd::from_raw_fd(master), OwnedFd::from_raw_fd(slave))
-    };
+    let (mut terminal, slave, _) = crate::rom_loader::open_terminal();
     let mut command = bench.command(&["run", "slow.toml"]);
-    let (terminal, closed) = (slave.as_raw_fd(), master.as_raw_fd());
+    let (theirs, closed) = (slave.as_raw_fd(), terminal.as_raw_fd());
     // SAFETY: between fork and exec only close and login_tty are called, which are system calls on
     // descriptors of the child's own.
     unsafe {
         command.pre_exec(move || {
             libc::close(closed);
-            match libc::login_tty(terminal) {
+            match libc::login_tty(theirs) {
                 0 => Ok(()),
                 _ => Err(std::io::Error::last_os_error()),
             }
@@ -112,7 +104,6 @@ fn a_run_outlives_its_terminal() {
     }
     let mut child = command.spawn().unwrap();
     drop(slave);
-    let mut terminal = File::from(master);
     let mut drawn = Vec::new();
     while !String::from_utf8_lossy(&drawn).contains("/4]") {
         let mut some = [0; 256];

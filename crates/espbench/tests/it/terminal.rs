@@ -1,9 +1,10 @@
 //! Live figures: drawn in place on a terminal, and as plain lines elsewhere.
 
+use crate::rom_loader::open_terminal;
 use crate::util::{ChildProcess, PATIENCE, TestDir};
-use std::fs::File;
+
 use std::io::Read as _;
-use std::os::fd::{FromRawFd as _, OwnedFd};
+use std::os::fd::AsRawFd as _;
 use std::process::Command;
 use std::sync::mpsc;
 use std::time::Instant;
@@ -19,17 +20,11 @@ fn on_terminal(command: &mut Command) -> String {
 
 /// Runs a command whose stdout and stderr are a terminal of so many columns; returns what it wrote there.
 pub fn on_columns(command: &mut Command, columns: u16) -> String {
-    let mut ends = [-1, -1];
+    let (ours, theirs, _) = open_terminal();
     let size = libc::winsize { ws_row: 30, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
-    let [ours, theirs] = &mut ends;
-    // SAFETY: openpty writes two descriptors, and reads one size.
-    let opened = unsafe {
-        libc::openpty(ours, theirs, std::ptr::null_mut(), std::ptr::null(), &raw const size)
-    };
-    assert_eq!(opened, 0, "{}", std::io::Error::last_os_error());
-    crate::util::close_on_exec(ends);
-    // SAFETY: both were opened above, and nothing else owns them.
-    let (ours, theirs) = unsafe { (File::from_raw_fd(ends[0]), OwnedFd::from_raw_fd(ends[1])) };
+    // SAFETY: the call reads one size.
+    let sized = unsafe { libc::ioctl(ours.as_raw_fd(), libc::TIOCSWINSZ, &raw const size) };
+    assert_eq!(sized, 0, "{}", std::io::Error::last_os_error());
     command.stdout(theirs.try_clone().unwrap()).stderr(theirs);
     let mut child = command.spawn().unwrap();
     // The command's copies of the other end would keep it open.

@@ -332,15 +332,6 @@ fn a_port_that_is_told_can_be_taken_while_commands_are_started() {
     assert!(taken.is_empty(), "{taken:?}");
 }
 
-/// Keeps descriptors from the commands that other tests start, which would keep a terminal open.
-#[cfg(unix)]
-pub fn close_on_exec(descriptors: [std::os::fd::RawFd; 2]) {
-    for it in descriptors {
-        // SAFETY: fcntl sets a flag of an open file.
-        unsafe { assert_eq!(libc::fcntl(it, libc::F_SETFD, libc::FD_CLOEXEC), 0) };
-    }
-}
-
 /// Returns a field of the frames of a capture that a display filter lets through, one a line.
 pub fn tshark(file: &Path, filter: &str, field: &str) -> Vec<String> {
     let output = Command::new("tshark")

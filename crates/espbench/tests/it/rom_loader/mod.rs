@@ -153,9 +153,8 @@ fn baud(fd: RawFd) -> u32 {
     }
 }
 
-/// Opens a pseudo-terminal in raw mode: the device's end, the host's, and the name of the host's. No child
-/// of the test inherits an end, since it would keep the port open.
-pub fn pseudo_terminal() -> (File, File, String) {
+/// Returns a pseudo-terminal that no command inherits: our end, the other one, and its name.
+pub fn open_terminal() -> (File, File, String) {
     // SAFETY: these calls take and give a descriptor; the name is written to a buffer of the given size.
     let (line, name) = unsafe {
         let fd = libc::posix_openpt(libc::O_RDWR | libc::O_NOCTTY | libc::O_CLOEXEC);
@@ -167,7 +166,13 @@ pub fn pseudo_terminal() -> (File, File, String) {
         (line, std::ffi::CStr::from_ptr(name.as_ptr()).to_str().unwrap().to_owned())
     };
     let host = OpenOptions::new().read(true).write(true).custom_flags(libc::O_NOCTTY).open(&name);
-    let host = host.unwrap();
+    (line, host.unwrap(), name)
+}
+
+/// Opens a pseudo-terminal in raw mode: the device's end, the host's, and the name of the host's. No child
+/// of the test inherits an end, since it would keep the port open.
+pub fn pseudo_terminal() -> (File, File, String) {
+    let (line, host, name) = open_terminal();
     let mut settings = std::mem::MaybeUninit::<libc::termios>::uninit();
     // SAFETY: tcgetattr writes one termios, which the others change and read.
     unsafe {
