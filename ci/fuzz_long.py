@@ -117,7 +117,8 @@ def main():
     if said.table:
         table(targets)
         return 0
-    folder = said.folder or build()
+    # A target is run in another folder.
+    folder = said.folder.resolve() if said.folder else build()
     revision = subprocess.run(["git", "rev-parse", "--short", "HEAD"], check=True, capture_output=True, text=True, cwd=ROOT).stdout.strip()
     with concurrent.futures.ThreadPoolExecutor(said.jobs) as pool:
         found = list(pool.map(lambda it: run_target(folder, it, int(said.executions), revision, said.longest), targets))
