@@ -5,20 +5,21 @@ cd "$(dirname "$0")"
 
 # Steps that need nothing of what `peers` installs, and are run beside it.
 FIRST=(fmt clippy doc)
-# Steps that share what cargo compiles into target/debug.
-FOREMOST=(deny sizes prose test layers component terminals packages python)
+# Tests, and what is read without compiling.
+FOREMOST=(deny sizes prose test layers)
+# Steps that need what the tests have compiled into target/debug.
+BUILT=(component terminals packages python)
+# Steps that are run beside those: each of both rows uses little more than one processor.
+LAST=(fuzz web)
 # Steps that compile into folders of their own: they have what the others leave of the processors, which compile
 # with one thread for a good part, and wait for real time. Two rows, since the last crate of an image or a module is compiled
 # with one thread. `wasm`, for which `web` waits, needs what the tests compile, and would compile it with what they leave if it came
 # first.
 BESIDE=(nostd riscv wasm icount ns3)
-BESIDE_TOO=(aarch64 firmware)
-# Steps that come when the foremost are done, beside what is then left of those: more beside tests that wait for real
-# time would keep these waiting.
-LAST=(fuzz web)
-# Steps that need what both rows have made.
+BESIDE_TOO=(targets aarch64 firmware)
+# Steps that need what the rows have made.
 AFTER=(machines)
-STEPS=(peers "${FIRST[@]}" "${FOREMOST[@]}" "${BESIDE[@]}" "${BESIDE_TOO[@]}" "${LAST[@]}" "${AFTER[@]}")
+STEPS=(peers "${FIRST[@]}" "${FOREMOST[@]}" "${BUILT[@]}" "${LAST[@]}" "${BESIDE[@]}" "${BESIDE_TOO[@]}" "${AFTER[@]}")
 # Steps that are run by name.
 BY_NAME=(cross)
 
@@ -114,10 +115,13 @@ wasm() {
 web() {
     built
     ci/page.sh --test --built
-    spent target/wasm web/node_modules
+    spent web/node_modules
 }
 
-# Every fuzz target over its corpus, then for a short time; ci/fuzz_long.py counts millions of executions.
+# Compiles the fuzz targets.
+targets() { ci/fuzz.sh 0; }
+
+# Runs every fuzz target over its corpus, then for a short time; ci/fuzz_long.py counts millions of executions.
 fuzz() {
     ci/fuzz.sh 5
     spent fuzz/target
@@ -211,7 +215,8 @@ fi
 mkdir -p target
 installed=target/ci-peers.done
 rm -f "$installed"
-beside=()
+# Process groups that were begun and are not waited for yet, by the name of their log.
+declare -A groups
 # Begins a command in a process group of its own, but no session: Linux weighs sessions against each other, and niceness within one
 # alone. Its output goes to a file.
 begin() {
@@ -219,7 +224,7 @@ begin() {
     shift
     set -m
     "$@" >"target/ci-$log.log" 2>&1 &
-    beside+=($!)
+    groups[$log]=$!
     set +m
 }
 # Begins steps that have what others leave of the processors, when what they need is installed.
@@ -228,24 +233,28 @@ row() {
     shift
     begin "$log" nice -n 19 bash -c "until [ -e $installed ]; do sleep 1; done; exec ./ci.sh \"\$@\"" row "$@"
 }
+# Waits for what was begun, prints its output, and ends where it failed.
+finish() {
+    local status=0
+    wait "${groups[$1]}" || status=$?
+    unset "groups[$1]"
+    cat "target/ci-$1.log"
+    [ $status = 0 ] || exit $status
+}
 # Where a step fails, those beside it have nothing more to tell.
-trap 'for pid in "${beside[@]}"; do kill -- "-$pid" 2>/dev/null || true; done' EXIT
+trap 'for pid in "${groups[@]}"; do kill -- "-$pid" 2>/dev/null || true; done' EXIT
 
 begin peers bash -c "./ci.sh peers && touch $installed"
 row beside "${BESIDE[@]}"
 row beside-too "${BESIDE_TOO[@]}"
 run "${FIRST[@]}"
-status=0
-wait "${beside[0]}" || status=$?
-cat target/ci-peers.log
-[ $status = 0 ] || exit $status
-beside=("${beside[@]:1}")
-run "${FOREMOST[@]}" "${LAST[@]}"
+finish peers
+run "${FOREMOST[@]}"
+begin last ./ci.sh "${LAST[@]}"
+run "${BUILT[@]}"
+finish last
 echo "== beside these after $SECONDS s: ${BESIDE[*]} ${BESIDE_TOO[*]}"
-for pid in "${beside[@]}"; do
-    wait "$pid" || status=$?
-done
-cat target/ci-beside.log target/ci-beside-too.log
-[ $status = 0 ] || exit $status
+finish beside
+finish beside-too
 run "${AFTER[@]}"
 echo "steps: ${#STEPS[@]} passed, 0 failed, in $SECONDS s"

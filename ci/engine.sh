@@ -12,7 +12,11 @@ target=wasm32-unknown-unknown
 features=${1:-}
 folder=${CARGO_TARGET_DIR:-$PWD/target}/wasm
 release=$folder/$target/release
-# Both builds have one file, and cargo asks for its presence alone.
+# Both builds have one file, and may be made side by side: one waits for the other.
+mkdir -p "$folder"
+exec 9>"$folder/lock"
+! command -v flock >/dev/null || flock 9
+# Cargo asks for the presence of that file alone.
 if [ "$(cat "$folder/features" 2>/dev/null)" != "of $features" ]; then
     rm -f "$release"/page_engine.wasm "$release"/deps/page_engine.wasm
 fi

@@ -3,7 +3,8 @@
 # `ci/fuzz.sh 600 plan` runs one target for ten minutes. New inputs go to fuzz/corpus/TARGET only
 # with KEEP=1; a crash leaves its input in fuzz/artifacts and fails. ci/corpus.py then reduces what is
 # stored to at most thirty inputs a target, by coverage. `ci/fuzz.sh --build` builds the targets, optimized,
-# and prints the folder that they are in, for ci/fuzz_long.py and ci/corpus.py.
+# and prints the folder that they are in, for ci/fuzz_long.py and ci/corpus.py. `ci/fuzz.sh 0` builds what a short
+# run needs, and runs nothing.
 #
 # These are the flags that cargo-fuzz passes, but for the sanitizer, which needs a nightly compiler:
 # the code has no unsafe to speak of, so panics and hangs are what is looked for.
@@ -30,6 +31,7 @@ if [ "$seconds" = --build ]; then
     realpath "$folder/$host/$profile"
     exit
 fi
+[ "$seconds" -gt 0 ] || exit 0
 mapfile -t known < <(ls fuzz_targets | sed 's/\.rs$//' | grep -vx any)
 targets=("${@:-${known[@]}}")
 mkdir -p artifacts
