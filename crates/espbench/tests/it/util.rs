@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Read};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
@@ -164,12 +164,22 @@ impl ChildProcess {
         self.child.id()
     }
 
+    /// Returns how it ended, if it has.
+    pub fn status(&mut self) -> Option<ExitStatus> {
+        self.child.try_wait().expect("the child's status")
+    }
+
+    /// Returns the lines that were not read yet of a process that has ended.
+    pub fn rest(&self) -> Vec<String> {
+        self.lines.iter().collect()
+    }
+
     /// Waits for its own end.
     #[track_caller]
     pub fn wait(&mut self) -> Option<i32> {
         let deadline = Instant::now() + PATIENCE;
         loop {
-            if let Some(status) = self.child.try_wait().expect("the child's status") {
+            if let Some(status) = self.status() {
                 return status.code();
             }
             assert!(Instant::now() < deadline, "a background command did not end");

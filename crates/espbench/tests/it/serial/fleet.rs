@@ -1,7 +1,7 @@
 //! Boards of a lab whose consoles are pseudo-terminals, in real time.
 
 use crate::rom_loader::pseudo_terminal;
-use crate::util::PATIENCE;
+use crate::util::{ChildProcess, PATIENCE};
 use espbench_model::time::Instant;
 use espbench_model::workload::Workload;
 use espbench_sim::lab::file::Library;
@@ -56,8 +56,8 @@ impl BoardPort {
 pub struct PtyFleet {
     /// Names of the ports: links, which stay the same when a board is plugged in again.
     pub ports: Vec<String>,
-    /// Bytes that were typed at each board.
-    typed: Arc<Mutex<Vec<Vec<u8>>>>,
+    /// Bytes that each board printed.
+    printed: Arc<Mutex<Vec<Vec<u8>>>>,
     /// Folder of the links, which goes with the fleet.
     _links: TempDir,
     acts: Option<Sender<Act>>,
@@ -94,8 +94,8 @@ pub fn fleet(work: &Workload, library: Library) -> PtyFleet {
     }
     let ports = names.iter().map(|it| it.to_str().unwrap().to_owned()).collect();
     let (acts, done) = channel();
-    let typed = Arc::new(Mutex::new(vec![Vec::new(); count]));
-    let heard = Arc::clone(&typed);
+    let printed = Arc::new(Mutex::new(vec![Vec::new(); count]));
+    let heard = Arc::clone(&printed);
     let thread = std::thread::spawn(move || {
         let mut lab = LiveLab::new(&scene, LiveSetup { seed: 1, baud: None }, ());
         (0..count).for_each(|node| lab.answer_cursor(NodeId(node as u16), false));
@@ -125,8 +125,8 @@ pub fn fleet(work: &Workload, library: Library) -> PtyFleet {
             let until = pace.step(wall, lab.now(), next);
             lab.advance(until).unwrap();
             for (board, port) in ports.iter_mut().enumerate() {
-                let typed = pump(&mut lab, NodeId(board as u16), port.as_mut());
-                heard.lock().unwrap()[board].extend(typed);
+                let printed = pump(&mut lab, NodeId(board as u16), port.as_mut());
+                heard.lock().unwrap()[board].extend(printed);
             }
             let waits = |port: &BoardPort| libc::pollfd {
                 fd: port.ours.as_raw_fd(),
@@ -138,20 +138,20 @@ pub fn fleet(work: &Workload, library: Library) -> PtyFleet {
             unsafe { libc::poll(polled.as_mut_ptr(), polled.len() as libc::nfds_t, 1) };
         }
     });
-    PtyFleet { ports, typed, _links: links, acts: Some(acts), thread: Some(thread) }
+    PtyFleet { ports, printed, _links: links, acts: Some(acts), thread: Some(thread) }
 }
 
-/// Moves bytes between a board and its port, and returns what was typed; where there is no port, what is printed is lost.
+/// Moves bytes between a board and its port, and returns what was printed; where there is no port, it is lost.
 fn pump(lab: &mut LiveLab, node: NodeId, port: Option<&mut BoardPort>) -> Vec<u8> {
     let printed: Vec<u8> =
         std::iter::from_fn(|| lab.take_printed(node)).map(|(_, byte)| byte).collect();
-    let Some(port) = port else { return Vec::new() };
-    port.print(printed);
+    let Some(port) = port else { return printed };
+    port.print(printed.iter().copied());
     let mut typed = vec![0; lab.room(node).min(256)];
     let read = port.ours.read(&mut typed).unwrap_or(0);
     typed.truncate(read);
     assert_eq!(lab.type_bytes(node, &typed), read);
-    typed
+    printed
 }
 
 impl PtyFleet {
@@ -160,11 +160,15 @@ impl PtyFleet {
         self.acts.as_ref().unwrap().send(act).unwrap();
     }
 
-    /// Waits until a text was typed at a board.
-    pub fn until_typed(&self, board: usize, text: &str) {
+    /// Waits until a board has printed a text, while a command that needs it runs.
+    #[track_caller]
+    pub fn until_printed(&self, command: &mut ChildProcess, board: usize, text: &str) {
         let end = std::time::Instant::now() + PATIENCE;
-        while !String::from_utf8_lossy(&self.typed.lock().unwrap()[board]).contains(text) {
-            assert!(std::time::Instant::now() < end, "`{text}` was not typed");
+        while !String::from_utf8_lossy(&self.printed.lock().unwrap()[board]).contains(text) {
+            assert!(std::time::Instant::now() < end, "`{text}` was not printed");
+            if let Some(status) = command.status() {
+                panic!("`{text}` was not printed before the end, {status}: {:#?}", command.rest());
+            }
             std::thread::sleep(std::time::Duration::from_millis(10));
         }
     }
