@@ -66,10 +66,22 @@ doc() {
     spent target/doc
 }
 
+# Prints a folder for the tests' stores and files. A store is synced to the disk, which takes seconds while others compile: on
+# Linux it is in memory, where there is room for it and programs of tests may run.
+memory_folder() {
+    local free options
+    if read -r free options < <(findmnt -bno AVAIL,OPTIONS /dev/shm 2>/dev/null) && [ "$free" -gt 2000000000 ] &&
+        [[ ",$options," != *,noexec,* ]]; then
+        echo /dev/shm
+    else
+        echo "${TMPDIR:-/tmp}"
+    fi
+}
+
 # Many tests of whole commands wait for real time: with as many threads as processors, half of these would be idle.
 # That examples compile is what clippy checks.
 test() {
-    RUST_TEST_THREADS=${RUST_TEST_THREADS:-$((2 * $(nproc)))} cargo test --workspace --locked --tests
+    RUST_TEST_THREADS=${RUST_TEST_THREADS:-$((2 * $(nproc)))} TMPDIR=$(memory_folder) cargo test --workspace --locked --tests
     cargo test --workspace --locked --doc
 }
 

@@ -108,6 +108,9 @@ impl StoredRun {
     }
 }
 
+/// Time that another program's change is waited for: a disk that is busy takes seconds to make a store.
+const LOCKED_MOST: Duration = Duration::from_secs(20);
+
 impl Store {
     /// Opens the store, or makes it.
     ///
@@ -122,7 +125,7 @@ impl Store {
         }
         let wrap = |e| wrap(path, e);
         let db = Connection::open(path).map_err(wrap)?;
-        db.busy_timeout(Duration::from_secs(5)).map_err(wrap)?;
+        db.busy_timeout(LOCKED_MOST).map_err(wrap)?;
         let store = Self { db, path: path.to_owned() };
         store.prepare(true)?;
         Ok(store)
@@ -155,7 +158,7 @@ impl Store {
 
     fn of(name: &Path, flags: OpenFlags, path: &Path) -> Result<Self, StoreError> {
         let db = Connection::open_with_flags(name, flags).map_err(|e| wrap(path, e))?;
-        db.busy_timeout(Duration::from_secs(5)).map_err(|e| wrap(path, e))?;
+        db.busy_timeout(LOCKED_MOST).map_err(|e| wrap(path, e))?;
         let store = Self { db, path: path.to_owned() };
         store.prepare(false)?;
         Ok(store)

@@ -22,6 +22,9 @@ fn a_run_that_still_goes_is_not_resumed() {
     let deadline = std::time::Instant::now() + crate::util::PATIENCE;
     while !bench.run(&["runs"]).out.contains("slow-1") {
         assert!(std::time::Instant::now() < deadline, "no run");
+        if let Some(status) = run.status() {
+            panic!("the run ended before it was found, {status}: {:#?}", run.rest());
+        }
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
     for args in
