@@ -34,7 +34,7 @@ use espbench_model::sample::Sample;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// "ESPb", so that other programs' databases are not taken for ours.
 const APPLICATION_ID: i32 = 0x4553_5062;
@@ -212,8 +212,15 @@ impl Store {
     }
 
     fn create(&self) -> Result<(), StoreError> {
-        // The journal mode cannot change within a transaction.
-        self.db.pragma_update(None, "journal_mode", "WAL").map_err(|e| self.wrap(e))?;
+        let begun = Instant::now();
+        // The journal mode cannot change within a transaction. SQLite reads for it, and so waits for no other program by itself.
+        while let Err(error) = self.db.pragma_update(None, "journal_mode", "WAL") {
+            let is_busy = error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy);
+            if !is_busy || begun.elapsed() >= LOCKED_MOST {
+                return Err(self.wrap(error));
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
         let schema = include_str!("schema.sql");
         let script = format!(
             "BEGIN IMMEDIATE; {schema}

@@ -1,6 +1,7 @@
 //! One store, and several who use it: at the same time, read only, from a spreadsheet.
 
 use crate::util::{ChildProcess, Ran, TestDir, peer};
+use std::process::Stdio;
 
 /// Cells of a quarter of a second each.
 const SLOW: &str = "name = \"slow\"\n[[measure]]\nkind = \"udp-echo\"\nsize = [1, 2, 3, 4, 5]\n\
@@ -140,13 +141,27 @@ fn a_spreadsheet_finds_no_formula() {
 
 /// All begin with a store that is not there yet.
 #[test]
+fn a_store_that_another_program_begins_to_make_is_waited_for() {
+    let bench = TestDir::new();
+    let mut other = rusqlite::Connection::open(bench.store()).unwrap();
+    let change = other.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).unwrap();
+    let mut command = bench.command(&["run", "one.toml", "-q"]);
+    bench.write("one.toml", ONE);
+    let run = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    change.rollback().unwrap();
+    let ended = run.wait_with_output().unwrap();
+    assert_eq!(ended.status.code(), Some(0), "{}", String::from_utf8_lossy(&ended.stderr));
+}
+
+#[test]
 fn many_may_make_the_store_at_once() {
     let bench = TestDir::new();
     bench.write("one.toml", ONE);
     let mut runs: Vec<_> = (0..8)
         .map(|_| {
             let mut command = bench.command(&["run", "one.toml", "-q"]);
-            command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::piped());
+            command.stdout(Stdio::null()).stderr(Stdio::piped());
             command.spawn().unwrap()
         })
         .collect();
