@@ -9,7 +9,7 @@ FIRST=(fmt clippy doc)
 FOREMOST=(deny sizes prose test layers)
 # Steps that need what the tests have compiled into target/debug.
 BUILT=(component terminals packages python)
-# Steps that are run beside those: each of both rows uses little more than one processor.
+# Steps that run beside those: each of the two rows uses little more than one processor.
 LAST=(fuzz web)
 # Steps that compile into folders of their own: they have what the others leave of the processors, which compile
 # with one thread for a good part, and wait for real time. Two rows, since the last crate of an image or a module is compiled
@@ -66,8 +66,8 @@ doc() {
     spent target/doc
 }
 
-# Prints a folder for the tests' stores and files. A store is synced to the disk, which takes seconds while others compile: on
-# Linux it is in memory, where there is room for it and programs of tests may run.
+# Prints a folder for the tests' stores and files. A store is synced to its disk, which takes seconds while others compile. So the
+# folder is one in memory, where Linux has 2 GB for it and lets programs of tests run.
 memory_folder() {
     local free options
     if read -r free options < <(findmnt -bno AVAIL,OPTIONS /dev/shm 2>/dev/null) && [ "$free" -gt 2000000000 ] &&

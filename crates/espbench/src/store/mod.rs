@@ -108,7 +108,7 @@ impl StoredRun {
     }
 }
 
-/// Time that another program's change is waited for: a disk that is busy takes seconds to make a store.
+/// Longest time to wait for another program's change: a busy disk takes seconds to make a store.
 const LOCKED_MOST: Duration = Duration::from_secs(20);
 
 impl Store {
@@ -213,7 +213,8 @@ impl Store {
 
     fn create(&self) -> Result<(), StoreError> {
         let begun = Instant::now();
-        // The journal mode cannot change within a transaction. SQLite reads for it, and so waits for no other program by itself.
+        // The journal mode cannot change within a transaction. SQLite already reads then, and so tells a lock of another program at
+        // once in place of waiting for its end.
         while let Err(error) = self.db.pragma_update(None, "journal_mode", "WAL") {
             let is_busy = error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy);
             if !is_busy || begun.elapsed() >= LOCKED_MOST {

@@ -23,9 +23,7 @@ fn a_run_that_still_goes_is_not_resumed() {
     let deadline = std::time::Instant::now() + crate::util::PATIENCE;
     while !bench.run(&["runs"]).out.contains("slow-1") {
         assert!(std::time::Instant::now() < deadline, "no run");
-        if let Some(status) = run.status() {
-            panic!("the run ended before it was found, {status}: {:#?}", run.rest());
-        }
+        run.must_run();
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
     for args in
@@ -139,14 +137,13 @@ fn a_spreadsheet_finds_no_formula() {
     assert!(csv.lines().count() > 1, "{csv}");
 }
 
-/// All begin with a store that is not there yet.
 #[test]
 fn a_store_that_another_program_begins_to_make_is_waited_for() {
     let bench = TestDir::new();
     let mut other = rusqlite::Connection::open(bench.store()).unwrap();
     let change = other.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).unwrap();
-    let mut command = bench.command(&["run", "one.toml", "-q"]);
     bench.write("one.toml", ONE);
+    let mut command = bench.command(&["run", "one.toml", "-q"]);
     let run = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     std::thread::sleep(std::time::Duration::from_millis(500));
     change.rollback().unwrap();
@@ -154,6 +151,7 @@ fn a_store_that_another_program_begins_to_make_is_waited_for() {
     assert_eq!(ended.status.code(), Some(0), "{}", String::from_utf8_lossy(&ended.stderr));
 }
 
+/// All begin with a store that is not there yet.
 #[test]
 fn many_may_make_the_store_at_once() {
     let bench = TestDir::new();

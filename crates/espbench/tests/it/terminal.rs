@@ -2,7 +2,6 @@
 
 use crate::rom_loader::open_terminal;
 use crate::util::{ChildProcess, PATIENCE, TestDir};
-
 use std::io::Read as _;
 use std::os::fd::AsRawFd as _;
 use std::process::Command;

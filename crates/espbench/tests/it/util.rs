@@ -165,13 +165,17 @@ impl ChildProcess {
     }
 
     /// Returns how it ended, if it has.
-    pub fn status(&mut self) -> Option<ExitStatus> {
+    fn status(&mut self) -> Option<ExitStatus> {
         self.child.try_wait().expect("the child's status")
     }
 
-    /// Returns the lines that were not read yet of a process that has ended.
-    pub fn rest(&self) -> Vec<String> {
-        self.lines.iter().collect()
+    /// Fails the test where it has ended, with the lines that it printed and nobody read.
+    #[track_caller]
+    pub fn must_run(&mut self) {
+        if let Some(status) = self.status() {
+            let lines: Vec<String> = self.lines.iter().collect();
+            panic!("a background command ended, {status}: {lines:#?}");
+        }
     }
 
     /// Waits for its own end.

@@ -166,9 +166,7 @@ impl PtyFleet {
         let end = std::time::Instant::now() + PATIENCE;
         while !String::from_utf8_lossy(&self.printed.lock().unwrap()[board]).contains(text) {
             assert!(std::time::Instant::now() < end, "`{text}` was not printed");
-            if let Some(status) = command.status() {
-                panic!("`{text}` was not printed before the end, {status}: {:#?}", command.rest());
-            }
+            command.must_run();
             std::thread::sleep(std::time::Duration::from_millis(10));
         }
     }
