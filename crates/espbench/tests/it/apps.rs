@@ -75,7 +75,9 @@ fn beside(
         let heard = play(app, &clock, &stop);
         wait_for_closed(port);
         stop.store(true, Ordering::Relaxed);
-        [serving.join().expect("the server's thread"), heard]
+        let served = serving.join().expect("the server's thread");
+        assert_eq!(served.counts.get("failed"), None, "the server did not get its port");
+        [served, heard]
     })
 }
 
@@ -98,10 +100,13 @@ fn both_echoes_answer_the_probe() {
         interval: None,
         timeout: Duration::from_secs(5),
     };
-    let (device, pc) = (free_port(), free_port());
-    let servers: [&mut (dyn App + Send); 2] =
-        [&mut EchoServer::<1472>::new(device), &mut ArduinoEcho::new(device, local(pc))];
-    for server in servers {
+    // A port is taken once: a command that another test just starts holds the closed one for a moment.
+    let [first, second, first_pc, pc] = std::array::from_fn(|_| free_port());
+    let servers: [(&mut (dyn App + Send), u16, u16); 2] = [
+        (&mut EchoServer::<1472>::new(first), first, first_pc),
+        (&mut ArduinoEcho::new(second, local(pc)), second, pc),
+    ];
+    for (server, device, pc) in servers {
         let mut probe = EchoProbe::<1472>::new(work, 1, pc, local(device));
         let [_, heard] = beside((server, device, true), &mut probe);
         let probes = heard.probes();
