@@ -2,7 +2,7 @@
 
 use super::finding;
 use crate::finding::{CauseFinding, Certainty, TroubleCause};
-use crate::log::{LogEvent, LogSummary, NO_SOCKET, TlsFailure};
+use crate::log::{LogEvent, LogPlace, LogSummary, NO_SOCKET, TlsFailure};
 use alloc::vec::Vec;
 
 /// Errors of a socket from which on they are a finding: one is a server that restarts.
@@ -27,7 +27,9 @@ pub(super) fn findings(log: &LogSummary, out: &mut Vec<CauseFinding>) {
         "with a disconnect and a wait before it the call succeeds",
     );
     let is = |it: &LogEvent| *it == LogEvent::WifiCall;
-    out.extend(finding(log, TroubleCause::WifiCalls, Certainty::High, words, is));
+    if !(log.count(is) == 1 && is_overcome(log, is)) {
+        out.extend(finding(log, TroubleCause::WifiCalls, Certainty::High, words, is));
+    }
     let words = (
         "the MQTT broker refuses the client: user, password, client id or rights",
         "check user name and password, that each client has an id of its own, and the broker's list of rights",
@@ -38,6 +40,17 @@ pub(super) fn findings(log: &LogSummary, out: &mut Vec<CauseFinding>) {
     names(log, out);
     tls(log, out);
     connections(log, out);
+}
+
+/// Returns whether the device gets an address behind the first of some events, and neither ends nor restarts behind it.
+fn is_overcome(log: &LogSummary, is: impl Fn(&LogEvent) -> bool) -> bool {
+    let Some(first) = log.places(is).first().map(|it| it.line) else { return false };
+    let address = log.places(|it| *it == LogEvent::GotIp);
+    let ended = log.places(|it| {
+        matches!(it, LogEvent::Traceback | LogEvent::Panic | LogEvent::Reset(_))
+    });
+    let behind = |places: &[&LogPlace]| places.iter().any(|it| it.line > first);
+    behind(&address) && !behind(&ended)
 }
 
 /// Returns whether the log ever shows a link.
