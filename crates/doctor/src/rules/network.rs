@@ -46,9 +46,8 @@ pub(super) fn findings(log: &LogSummary, out: &mut Vec<CauseFinding>) {
 fn is_overcome(log: &LogSummary, is: impl Fn(&LogEvent) -> bool) -> bool {
     let Some(first) = log.places(is).first().map(|it| it.line) else { return false };
     let address = log.places(|it| *it == LogEvent::GotIp);
-    let ended = log.places(|it| {
-        matches!(it, LogEvent::Traceback | LogEvent::Panic | LogEvent::Reset(_))
-    });
+    let ended =
+        log.places(|it| matches!(it, LogEvent::Traceback | LogEvent::Panic | LogEvent::Reset(_)));
     let behind = |places: &[&LogPlace]| places.iter().any(|it| it.line > first);
     behind(&address) && !behind(&ended)
 }
