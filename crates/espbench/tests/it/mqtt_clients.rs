@@ -92,13 +92,9 @@ fn a_broker_that_dies_under_many_clients_leaves_named_losses() {
     let broker = embedded();
     let address = broker.address;
     let some = MqttRate { clients: 30, qos: 1, time: Duration::from_secs(600), ..work() };
-    let killer = std::thread::spawn(move || {
-        std::thread::sleep(Duration::from_millis(1500));
-        drop(broker);
-    });
-    let mut kept = KeptSamples::default();
+    // All have connected by then, each of which is a sample.
+    let mut kept = KeptSamples::doing_after(100, move || drop(broker));
     let text = run(address, some, &mut kept).expect_err("it died").to_string();
-    killer.join().unwrap();
     assert!(text.contains("of 31 connections broke"), "{text}");
     assert!(kept.lost().iter().all(|cause| *cause == Cause::Disconnected), "{:?}", kept.lost());
 }

@@ -15,11 +15,16 @@ pub struct KeptSamples {
     pub facts: BTreeMap<String, String>,
     /// Say stop once there are so many samples.
     pub stop_after: Option<usize>,
+    /// What is done once there are so many samples.
+    pub act: Option<(usize, Box<dyn FnOnce() + Send>)>,
 }
 
 impl Sink for KeptSamples {
     fn sample(&mut self, sample: Sample) {
         self.samples.push(sample);
+        if let Some((_, act)) = self.act.take_if(|it| self.samples.len() >= it.0) {
+            act();
+        }
     }
 
     fn count(&mut self, name: &str, by: u64) {
@@ -36,6 +41,11 @@ impl Sink for KeptSamples {
 }
 
 impl KeptSamples {
+    /// Creates a sink that acts once there are so many samples.
+    pub fn doing_after(count: usize, act: impl FnOnce() + Send + 'static) -> Self {
+        Self { act: Some((count, Box::new(act))), ..Self::default() }
+    }
+
     /// Returns the probes that are no connections.
     pub fn probes(&self) -> impl Iterator<Item = &Probe> {
         self.all_probes().filter(|probe| probe.link != Link::CONNECTIONS)

@@ -324,6 +324,22 @@ fn is_free(port: u16) -> bool {
     udp.is_ok() && std::net::TcpListener::bind(("127.0.0.1", port)).is_ok()
 }
 
+/// Takes an address that a server of this process had before: a command that another test just starts
+/// holds its closed socket for a moment.
+pub fn bound_again<T>(bind: impl Fn() -> std::io::Result<T>) -> T {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        match bind() {
+            Ok(it) => return it,
+            Err(error) => {
+                let is_held = error.kind() == std::io::ErrorKind::AddrInUse;
+                assert!(is_held && Instant::now() < deadline, "{error}");
+            }
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
 #[test]
 fn a_port_that_is_told_can_be_taken_while_commands_are_started() {
     let is_over = std::sync::atomic::AtomicBool::new(false);

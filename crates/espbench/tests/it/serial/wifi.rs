@@ -3,7 +3,7 @@
 
 use super::fleet::terminal;
 use super::json;
-use crate::util::{PATIENCE, Ran, TestDir};
+use crate::util::{Ran, TestDir, bound_again};
 use std::fs::File;
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
@@ -149,31 +149,16 @@ fn rate_form_of(command: &str) -> bool {
 /// Reads bytes of a stream or of a flow.
 type ReadBytes = Box<dyn FnMut(&mut [u8]) -> std::io::Result<usize>>;
 
-/// Takes an address that a server before may have had: a command that another test just starts
-/// holds its closed socket for a moment.
-fn bound<T>(bind: impl Fn() -> std::io::Result<T>) -> T {
-    let deadline = Instant::now() + PATIENCE;
-    loop {
-        match bind() {
-            Ok(socket) => return socket,
-            Err(error) if error.kind() == ErrorKind::AddrInUse && Instant::now() < deadline => {
-                std::thread::sleep(Duration::from_millis(5));
-            }
-            Err(error) => panic!("{error}"),
-        }
-    }
-}
-
 /// Receives as a server of the device does: it counts from the first bytes on.
 fn serve(at: SocketAddr, udp: bool, stop: &Arc<AtomicBool>, traffic: impl Fn(Instant) -> Traffic) {
     let patience = Some(Duration::from_millis(20));
     let mut buffer = vec![0; 65_536];
     let mut read: ReadBytes = if udp {
-        let socket = bound(|| UdpSocket::bind(at));
+        let socket = bound_again(|| UdpSocket::bind(at));
         socket.set_read_timeout(patience).unwrap();
         Box::new(move |buffer| socket.recv(buffer))
     } else {
-        let listener = bound(|| TcpListener::bind(at));
+        let listener = bound_again(|| TcpListener::bind(at));
         listener.set_nonblocking(true).unwrap();
         let mut stream: Option<TcpStream> = None;
         Box::new(move |buffer| {
