@@ -34,6 +34,9 @@ pub struct AirCapture80211<'a> {
     pub frame: &'a [u8],
 }
 
+/// Octets of the longest MPDU, which VHT and later PHYs carry (IEEE 802.11-2020, Table 9-25).
+const MOST_MPDU: u32 = 11_454;
+
 /// Returns what is behind the first header.
 #[must_use]
 pub fn content<'a>(packet: &CapturedPacket<'a>) -> LinkContent<'a> {
@@ -78,8 +81,10 @@ fn ip(bytes: &[u8]) -> Option<LinkContent<'_>> {
 
 fn air<'a>(packet: &CapturedPacket<'a>, radio: Radiotap, bytes: &'a [u8]) -> LinkContent<'a> {
     let head = packet.bytes.len() - bytes.len();
-    let octets = packet.octets.saturating_sub(head as u32).max(bytes.len() as u32);
-    let is_cut = octets as usize > bytes.len();
+    let stated = packet.octets.saturating_sub(head as u32);
+    let is_cut = stated as usize > bytes.len();
+    // A file may state any length: of one that no frame can have, what was kept is known.
+    let octets = if stated <= MOST_MPDU { stated } else { 0 }.max(bytes.len() as u32);
     // Where nothing tells whether the FCS is there, a right one tells it.
     let has_fcs = match radio.flags {
         Some(_) => radio.fcs_at_end(),
@@ -153,6 +158,10 @@ mod tests {
         let cut = CapturedPacket { octets: 400, ..packet(127, &bytes) };
         let LinkContent::Air(air) = content(&cut) else { panic!("of the air") };
         assert_eq!((air.frame.len(), air.octets), (14, 400 - len as u32));
+        // No frame is as long as this one is said to be.
+        let endless = CapturedPacket { octets: u32::MAX, ..packet(127, &bytes) };
+        let LinkContent::Air(air) = content(&endless) else { panic!("of the air") };
+        assert_eq!((air.frame.len(), air.octets), (14, 14));
     }
 
     proptest! {

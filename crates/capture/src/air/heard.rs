@@ -18,6 +18,9 @@ use espbench_measure::air::timeline::{AirFrame, FrameFate};
 /// Sequence numbers missing from which on a sender is taken to have started again, or to have been away.
 const RESTART: u16 = 256;
 
+/// Octets of the longest PSDU, which an HE frame has (`aPSDUMaxLength`, IEEE 802.11ax-2021, 27.4.4).
+const MOST_PSDU: u32 = 6_500_631;
+
 /// Frames that a station whose bad frames are believed to be its own has sent without fault.
 const KNOWN: u64 = 3;
 
@@ -126,7 +129,11 @@ impl AirAnalysis {
             if channel > 14 { air.energy_ns() } else { air.total_ns() }
         };
         let reference = air.radio.ampdu.map(|it| it.reference);
-        let before = self.ampdu.filter(|it| Some(it.reference) == reference);
+        // A file may have any number of frames with one reference: what is longer than a PSDU is no A-MPDU.
+        let goes_on = |it: &Aggregate| {
+            Some(it.reference) == reference && it.octets.saturating_add(air.octets) <= MOST_PSDU
+        };
+        let before = self.ampdu.filter(goes_on);
         if before.is_none() {
             self.end_aggregate();
         }

@@ -4,6 +4,7 @@ use super::*;
 use crate::analysis::{CaptureAnalysis, CaptureSummary};
 use crate::document::CaptureDocument;
 use crate::file::tests::Order;
+use crate::link::AirCapture80211;
 use ::esp_now::component::sealed::Sealer;
 use ::esp_now::component::{DataType, FrameConfig, Header};
 use ::esp_now::frame::{ActionFrame, EspNowVersion, MPDU_MAX};
@@ -175,6 +176,23 @@ fn a_block_acknowledgement_tells_what_of_an_aggregate_arrived() {
     let it = link(&seen, A, AP, false);
     assert_eq!((it.messages, it.acked, it.unacked.count), (4, 3, 1));
     assert_eq!(it.aggregate_sizes(), Some((4.0, 4)));
+}
+
+/// A hostile file: no A-MPDU has 5 GB. Each frame keeps its time on the air.
+#[test]
+fn frames_without_end_under_one_reference_are_no_a_mpdu() {
+    let mut air = AirAnalysis::default();
+    let mut radio = Radiotap::captured(0, 6, -60);
+    radio.rate = None;
+    radio.mcs = Some(McsField::mixed(7, false, false));
+    radio.ampdu = Some(AmpduField::of(5, false));
+    let octets = 1 << 20;
+    for number in 1..=5000 {
+        air.take(number, None, &AirCapture80211 { radio, octets, bad: true, frame: &[] });
+    }
+    // At 65 Mbit/s.
+    let least = 5000 * u64::from(octets) * 8 * 1000 / 65;
+    assert!(air.bad.air_ns >= least, "{} of {least}", air.bad.air_ns);
 }
 
 /// Two stations that do not hear each other, and two that chose the same slot; on another channel nothing collides.
