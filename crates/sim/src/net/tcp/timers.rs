@@ -90,12 +90,18 @@ impl TcpConnection {
     fn probe(&mut self, now: Instant, io: &mut Io<'_>) {
         if self.send_buffer.is_empty() {
             self.probes = 0;
+            if self.snd.in_flight() > 0 {
+                // A FIN went out while the window was probed: it needs no window, and has no timer yet.
+                self.retransmit_at.get_or_insert_with(|| self.timeout.due(io.clock, now));
+            }
             return;
         }
         if self.snd.wnd > 0 {
             self.probes = 0;
             if io.lower.room() > 0 {
                 self.send_next(now, io);
+            } else {
+                self.probe_at = Some(self.timeout.probe(io.clock, now, 0));
             }
             return;
         }
