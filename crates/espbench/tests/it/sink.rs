@@ -15,7 +15,7 @@ pub struct KeptSamples {
     pub facts: BTreeMap<String, String>,
     /// Say stop once there are so many samples.
     pub stop_after: Option<usize>,
-    /// What is done once there are so many samples.
+    /// Action once there are so many samples.
     pub act: Option<(usize, Box<dyn FnOnce() + Send>)>,
 }
 
