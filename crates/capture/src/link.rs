@@ -83,7 +83,7 @@ fn air<'a>(packet: &CapturedPacket<'a>, radio: Radiotap, bytes: &'a [u8]) -> Lin
     let head = packet.bytes.len() - bytes.len();
     let stated = packet.octets.saturating_sub(head as u32);
     let is_cut = stated as usize > bytes.len();
-    // A file may state any length: of one that no frame can have, what was kept is known.
+    // A file may state any length. One that no frame has is not believed, and the frame counts as long as what was kept.
     let octets = if stated <= MOST_MPDU { stated } else { 0 }.max(bytes.len() as u32);
     // Where nothing tells whether the FCS is there, a right one tells it.
     let has_fcs = match radio.flags {

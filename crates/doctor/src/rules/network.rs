@@ -27,7 +27,8 @@ pub(super) fn findings(log: &LogSummary, out: &mut Vec<CauseFinding>) {
         "with a disconnect and a wait before it the call succeeds",
     );
     let is = |it: &LogEvent| *it == LogEvent::WifiCall;
-    if !(log.count(is) == 1 && is_overcome(log, is)) {
+    // One call that failed before a link that holds did no harm.
+    if log.count(is) != 1 || !is_overcome(log, is) {
         out.extend(finding(log, TroubleCause::WifiCalls, Certainty::High, words, is));
     }
     let words = (

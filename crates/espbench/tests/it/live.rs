@@ -89,7 +89,7 @@ fn probes_are_told_of_while_the_cell_goes() {
 #[test]
 fn a_cell_that_fails_says_why() {
     let bench = TestDir::new();
-    let host = format!("127.0.0.1:{}", crate::util::free_port());
+    let host = crate::mqtt::free_address().to_string();
     let ran = bench.run(&["rate", "tcp", &host, "--format", "jsonl", "-q"]);
     assert_eq!(ran.status, Some(2));
     let lines: Vec<Value> = ran.out.lines().map(valid).collect();

@@ -136,7 +136,7 @@ fn a_peer_that_vanishes_is_an_error_with_a_remedy() {
         run(address, long, &mut KeptSamples::default()).expect_err("it is gone").to_string();
     assert!(error.contains("closed the connection"), "{error}");
     closer.join().unwrap();
-    let nobody = SocketAddr::from(([127, 0, 0, 1], crate::util::free_port()));
+    let nobody = crate::mqtt::free_address();
     let error =
         run(nobody, long, &mut KeptSamples::default()).expect_err("nobody listens").to_string();
     assert!(error.contains("start a TCP sink there"), "{error}");

@@ -157,6 +157,28 @@ fn sequence_numbers_begin_again_at_zero() {
     }
 }
 
+/// Checks that a FIN is repeated which goes out, and is lost, while a closed window is probed.
+#[test]
+fn a_fin_that_is_lost_while_a_window_is_probed_is_repeated() {
+    let mut net = TestNet::pair(Stack::pc(), esp(|_| {}), TestWire::delay(ms(1)));
+    let (a, b) = net.connect();
+    net.run(ms(1000));
+    net.at(0, |it| it.tcp_send(a, &[1; 5761]).expect("room"));
+    net.run(ms(100));
+    // Room for the byte that probes, and none for more.
+    assert_eq!(net.at(1, |it| it.tcp_receive(b, &mut [0])), Ok(1));
+    while net.at(0, |it| it.tcp_unacknowledged(a)) > 0 {
+        assert!(net.now < Instant::ZERO + ms(60_000), "no probe was taken");
+        net.run(ms(1));
+    }
+    lose(&mut net, 0, 1);
+    net.at(0, |it| it.close(a));
+    net.run(ms(30_000));
+    net.drain(1, b);
+    net.run(ms(30_000));
+    assert_eq!(net.stream(1, b), StreamState::HalfClosed);
+}
+
 /// Checks that a lost window update is made up for by a probe.
 #[test]
 fn a_lost_window_update_does_not_end_a_stream() {
