@@ -179,6 +179,26 @@ fn a_fin_that_is_lost_while_a_window_is_probed_is_repeated() {
     assert_eq!(net.stream(1, b), StreamState::HalfClosed);
 }
 
+/// Checks that a probe of a small window goes out after one that found the driver full.
+#[test]
+fn a_probe_that_finds_the_driver_full_comes_again() {
+    let wire = TestWire { rate: 200_000, room: 1, ..TestWire::delay(ms(1)) };
+    let mut net = TestNet::pair(Stack::pc(), esp(|_| {}), wire);
+    let (a, b) = net.connect();
+    let from = net.at(0, |it| it.udp_bind(0)).expect("a port");
+    net.run(ms(1000));
+    net.at(0, |it| it.tcp_send(a, &[1; 5000]).expect("room"));
+    net.run(ms(2000));
+    // 760 bytes of window are left: less than a segment, and nobody reads.
+    net.at(0, |it| it.tcp_send(a, &[1; 2000]).expect("room"));
+    assert_eq!(net.at(0, |it| it.tcp_unacknowledged(a)), 2000);
+    let probe = net.next().expect("the timer of the probe");
+    net.run(probe.since(net.now) - ms(1));
+    net.at(0, |it| it.udp_send(from, Endpoint::new(address(1), 9), &[0; 1000])).expect("room");
+    net.run(ms(10_000));
+    assert_eq!(net.drain(1, b), 5760);
+}
+
 /// Checks that a lost window update is made up for by a probe.
 #[test]
 fn a_lost_window_update_does_not_end_a_stream() {
