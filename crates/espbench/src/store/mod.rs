@@ -6,6 +6,7 @@
 //!
 //! | module | contents |
 //! |---|---|
+//! | `busy` | waiting for another program that changes the store |
 //! | [`consoles`] | what the consoles of boards printed while a run was measured |
 //! | `error` | errors of the store |
 //! | [`merge`] | stores that are put together |
@@ -13,6 +14,7 @@
 //! | `rows` | samples as rows, and back |
 //! | `lock` | the lock of a run that is being carried out |
 
+mod busy;
 pub mod consoles;
 mod error;
 mod lock;
@@ -24,6 +26,7 @@ pub use error::StoreError;
 pub use lock::RunLock;
 pub use recorder::{Recorder, SampleObserver};
 
+use busy::{LOCKED_MOST, wait_for_others};
 use error::wrap;
 use espbench_engine::run::run_name;
 use espbench_measure::columns::SampleTable;
@@ -108,9 +111,6 @@ impl StoredRun {
     }
 }
 
-/// Longest time to wait for another program's change: a busy disk takes seconds to make a store.
-const LOCKED_MOST: Duration = Duration::from_secs(20);
-
 impl Store {
     /// Opens the store, or makes it.
     ///
@@ -124,8 +124,8 @@ impl Store {
             })?;
         }
         let wrap = |e| wrap(path, e);
-        let db = Connection::open(path).map_err(wrap)?;
-        db.busy_timeout(LOCKED_MOST).map_err(wrap)?;
+        let mut db = Connection::open(path).map_err(wrap)?;
+        wait_for_others(&mut db, path).map_err(wrap)?;
         let store = Self { db, path: path.to_owned() };
         store.prepare(true)?;
         Ok(store)
@@ -157,8 +157,8 @@ impl Store {
     }
 
     fn of(name: &Path, flags: OpenFlags, path: &Path) -> Result<Self, StoreError> {
-        let db = Connection::open_with_flags(name, flags).map_err(|e| wrap(path, e))?;
-        db.busy_timeout(LOCKED_MOST).map_err(|e| wrap(path, e))?;
+        let mut db = Connection::open_with_flags(name, flags).map_err(|e| wrap(path, e))?;
+        wait_for_others(&mut db, path).map_err(|e| wrap(path, e))?;
         let store = Self { db, path: path.to_owned() };
         store.prepare(false)?;
         Ok(store)
