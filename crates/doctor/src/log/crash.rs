@@ -158,6 +158,9 @@ const CRASHES: [(&[&str], LogEvent); 6] = [
             "WARNING Decoded 0x",
             "ESP32 CORE DUMP START",
             "Cache disabled but cached memory",
+            // ESPHome tells of it at the next start.
+            "CRASH DETECTED ON PREVIOUS BOOT",
+            "Reason: Fault - ",
             // The ESP8266's stack; a prompt and quotes in front of it are left out.
             "stack>>>",
         ],
@@ -200,6 +203,14 @@ const CRASHES: [(&[&str], LogEvent); 6] = [
         LogEvent::FlashUnreadable,
     ),
 ];
+
+/// Returns whether a text is an address of a backtrace within the allocator of the heap, decoded: "0x42007cbd: tlsf_free at
+/// heap/tlsf/tlsf.c:631".
+pub(super) fn is_in_allocator(text: &str) -> bool {
+    let address =
+        text.strip_prefix("0x").map(|it| it.trim_start_matches(|it: char| it.is_ascii_hexdigit()));
+    address.is_some_and(|it| it.contains("tlsf_") || it.contains("tlsf.c"))
+}
 
 /// Returns the crash that a text tells of.
 pub(super) fn crash(text: &SearchText<'_>) -> Option<LogEvent> {

@@ -199,9 +199,11 @@ pub enum LogEvent {
     WatchdogTask,
     /// The heap or a stack was overwritten.
     MemoryCorrupted,
+    /// The backtrace of a crash goes through the allocator of the heap, which finds its own blocks damaged.
+    CrashInAllocator,
     /// The program was stopped where memory could not be had.
     CrashOfMemory,
-    /// A program in Python or Lua ended by an exception.
+    /// A program in Python, Lua or Toit ended by an exception.
     Traceback,
     /// A person ended a Python program.
     Interrupted,
@@ -299,6 +301,9 @@ fn known_events(record: &LogRecord<'_>) -> Vec<LogEvent> {
         found.extend(codes::told(record));
     }
     found.extend(ended_program(text));
+    if found.is_empty() && crash::is_in_allocator(text) {
+        found.push(LogEvent::CrashInAllocator);
+    }
     // "task_wdt:  - poller (CPU 1)": who did not let others run.
     if record.tag == "task_wdt" && text.starts_with("- ") {
         found.push(LogEvent::WatchdogTask);
@@ -309,10 +314,15 @@ fn known_events(record: &LogRecord<'_>) -> Vec<LogEvent> {
     found
 }
 
-/// Reads what Python and Lua say of a program that ended.
+/// Reads what Python, Lua and Toit say of a program that ended.
 fn ended_program(text: &str) -> Option<LogEvent> {
-    if text.starts_with("Traceback (most recent call last)") || text == "stack traceback:" {
+    let starts = ["Traceback (most recent call last)", "EXCEPTION error."];
+    if starts.iter().any(|it| text.starts_with(it)) || text == "stack traceback:" {
         return Some(LogEvent::Traceback);
+    }
+    // The first function of Toit's backtrace: its service raises an error where the callback of a send says that nobody acknowledged.
+    if text.starts_with("0: espnow_send_") {
+        return Some(LogEvent::EspNowUnheard);
     }
     text.starts_with("KeyboardInterrupt").then_some(LogEvent::Interrupted)
 }

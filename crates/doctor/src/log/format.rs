@@ -57,7 +57,7 @@ fn idf(line: &str, at: usize) -> Option<LineHead> {
 }
 
 /// Reads Arduino's `[  1234][E][WiFi.cpp:12] f(): text` and ESPHome's `[12:34:56][E][wifi:12]: text`, both also without
-/// the time, and ESPHome's with a task behind the tag.
+/// the time, ESPHome's with a task behind the tag, and the table of its page: `12:34:56 | [E] | [wifi:12] | text`.
 fn bracketed(line: &str, at: usize) -> Option<LineHead> {
     let (first, next) = bracket(line, at)?;
     let time = first.trim();
@@ -79,7 +79,10 @@ fn bracketed(line: &str, at: usize) -> Option<LineHead> {
     {
         next = after;
     }
-    let text = line[next..].strip_prefix(':').map_or(next, |_| next + 1);
+    let text = [":", " | "]
+        .iter()
+        .find(|it| line[next..].starts_with(**it))
+        .map_or(next, |it| next + it.len());
     Some(LineHead {
         start: at,
         level,
@@ -89,11 +92,12 @@ fn bracketed(line: &str, at: usize) -> Option<LineHead> {
     })
 }
 
-/// Returns what stands between the bracket at that place and its end, and the place behind it.
+/// Returns what stands between the bracket at that place, or behind a column's end there, and its end, and the place behind it.
 fn bracket(line: &str, at: usize) -> Option<(&str, usize)> {
-    let rest = line.get(at..)?.strip_prefix('[')?;
+    let from = line.get(at..)?;
+    let rest = from.strip_prefix(" | ").unwrap_or(from).strip_prefix('[')?;
     let close = rest.find(']').filter(|it| *it <= LONGEST_TAG)?;
-    Some((&rest[..close], at + close + 2))
+    Some((&rest[..close], line.len() - rest.len() + close + 1))
 }
 
 /// Reads `[00:00:00.638,000] <inf> tag: text`.

@@ -84,7 +84,7 @@ fn telling(event: LogEvent) -> Option<u8> {
     Some(match event {
         LogEvent::Panic => 0,
         LogEvent::Watchdog | LogEvent::WatchdogAborts => 1,
-        LogEvent::MemoryCorrupted => 2,
+        LogEvent::MemoryCorrupted | LogEvent::CrashInAllocator => 2,
         LogEvent::StackOverflow => 3,
         _ => return None,
     })
@@ -94,6 +94,7 @@ fn telling(event: LogEvent) -> Option<u8> {
 const fn as_kept(event: LogEvent) -> LogEvent {
     match event {
         LogEvent::WatchdogAborts => LogEvent::Watchdog,
+        LogEvent::CrashInAllocator => LogEvent::MemoryCorrupted,
         event => event,
     }
 }
@@ -118,6 +119,15 @@ impl OpenCrash {
             self.needed = Some((place.line, event));
         }
         let Some(rank) = telling(event) else { return (None, false) };
+        // A watchdog may interrupt the allocator as well as anything else.
+        if event == LogEvent::CrashInAllocator
+            && !self
+                .open
+                .as_ref()
+                .is_some_and(|it| it.event == LogEvent::Panic && place.line <= it.last + NEAR)
+        {
+            return (None, true);
+        }
         if let Some(open) = &mut self.open {
             // A watchdog that does not stop the program fires again and again.
             let again =
@@ -203,6 +213,17 @@ mod tests {
                 1,
             ),
             ("E (5) task_wdt: Aborting.\n\nCore  0 register dump:\n", Watchdog, 1),
+            (
+                "Reason: Fault - IllegalInstruction, core 0\n0x4038a211  __assert_func\n0x42007cbd  block_next / tlsf_free\n",
+                MemoryCorrupted,
+                1,
+            ),
+            // The watchdog interrupts whatever runs.
+            (
+                "E (5) task_wdt: Task watchdog got triggered.\n0x42007cbd: tlsf_free at heap/tlsf/tlsf.c:631\n",
+                Watchdog,
+                1,
+            ),
             ("CORRUPT HEAP: Bad tail\nassert failed: y\nabort() was called\n", MemoryCorrupted, 1),
             // It fires again and again where it does not stop the program.
             (

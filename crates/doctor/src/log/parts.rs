@@ -184,7 +184,7 @@ pub(super) fn error_of_part(record: &LogRecord<'_>) -> Option<LogEvent> {
     // ESPHome warns where an update breaks off, and counts starts that fail under the same tag.
     let warns = record.level == Some(RecordLevel::Warning)
         && matches!(&*tag, "ota" | "esphome.ota")
-        && signs::FAILS.is_in(&lower);
+        && (signs::FAILS.is_in(&lower) || lower.starts_with("no data received"));
     if !(record.level == Some(RecordLevel::Error) || warns) || lower.contains("boot loop") {
         return None;
     }

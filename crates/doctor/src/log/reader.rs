@@ -248,13 +248,14 @@ impl LogReader {
         if let Some((event, place)) = self.crash.close_before(from.number) {
             self.keep(event, place);
         }
-        for record in &found {
+        for (at, record) in found.iter().enumerate() {
             let linked = self.linked == Some(true);
             let silent = self
                 .silence
                 .address(record)
                 .or_else(|| self.silence.answer(record, linked))
-                .or_else(|| self.silence.unplugged(record));
+                .or_else(|| self.silence.unplugged(record))
+                .or_else(|| self.silence.cut_off(record).filter(|_| at > 0));
             if let Some(event) = silent {
                 self.take(event, record, from.number);
             }
@@ -300,6 +301,9 @@ impl LogReader {
         let event = match event {
             // ESP-AT has joined, and has no address when the time for both is over.
             LogEvent::Disconnected(_) if self.joined.is_some() && record.text == "+CWJAP:1" => {
+                self.unaddressed()
+            }
+            LogEvent::Disconnected(code) if self.silence.ends(code == ASSOC_LEAVE) => {
                 self.unaddressed()
             }
             LogEvent::Disconnected(code) => {
@@ -424,6 +428,9 @@ const SOON_MS: u64 = 200;
 
 /// `WIFI_REASON_AUTH_EXPIRE`
 const AUTH_EXPIRED: u8 = 2;
+
+/// `WIFI_REASON_ASSOC_LEAVE`
+const ASSOC_LEAVE: u8 = 8;
 
 /// `WIFI_REASON_4WAY_HANDSHAKE_TIMEOUT`
 const HANDSHAKE_TIMEOUT: u8 = 15;

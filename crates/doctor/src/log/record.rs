@@ -77,11 +77,29 @@ pub fn plain(line: &str) -> String {
     out
 }
 
+/// First words of the ROM of the ESP32 and later chips.
+const ROM: [&str; 3] = ["ets Jun ", "ets Jul ", "ESP-ROM:esp32"];
+
+/// Returns whether a record begins with what the ROM prints at each start.
+pub(super) fn is_of_rom(record: &LogRecord<'_>) -> bool {
+    ROM.iter().any(|it| record.text.starts_with(it))
+}
+
 /// Returns the records of a line without colours. Lines of two tasks are sometimes mixed, so that a
-/// record begins within another one's line.
+/// record begins within another one's line; and a reset cuts a line off, so that the ROM's follows in it.
 #[must_use]
 pub fn records(line: &str) -> Vec<LogRecord<'_>> {
     let line = undated(unquoted(line));
+    let rom = ROM.iter().filter_map(|it| line.find(it)).min();
+    let (line, rom) = rom.map_or((line, ""), |at| line.split_at(at));
+    let mut found = records_before_rom(line);
+    if !rom.is_empty() {
+        found.push(LogRecord { level: None, uptime_ms: None, tag: "", text: rom.trim() });
+    }
+    found
+}
+
+fn records_before_rom(line: &str) -> Vec<LogRecord<'_>> {
     let mut heads = Vec::new();
     let mut from = 0;
     while let Some(head) = next_head(line, from) {
@@ -203,6 +221,8 @@ mod tests {
         );
         let esphome = one("[21:04:11.123][W][wifi:618]: Error while connecting to network.");
         assert_eq!(esphome, (Some(Warning), None, "wifi", "Error while connecting to network."));
+        let table = one("21:04:11 | [W] | [wifi:618] | Error while connecting to network.");
+        assert_eq!(table, esphome);
         let plain = one("Brownout detector was triggered");
         assert_eq!(plain, (None, None, "", "Brownout detector was triggered"));
         assert_eq!(one("...pm open,type:2 0").3, "pm open,type:2 0");
@@ -217,6 +237,17 @@ mod tests {
         let found = records("half a lineW (3) a: b");
         assert_eq!(found[0].text, "half a line");
         assert_eq!((found[1].tag, found[1].text), ("a", "b"));
+    }
+
+    #[test]
+    fn a_line_that_a_reset_cuts_off_ends_where_the_rom_begins() {
+        let found = records("I (2076) phy: phy_vets Jun  8 2016 00:22:57");
+        assert_eq!((found.len(), found[0].tag, found[0].text), (2, "phy", "phy_v"));
+        assert_eq!(found[1].text, "ets Jun  8 2016 00:22:57");
+        assert_eq!(
+            one("12:34:56.789 -> ESP-ROM:esp32c3-api1-20210207").3,
+            "ESP-ROM:esp32c3-api1-20210207"
+        );
     }
 
     #[test]

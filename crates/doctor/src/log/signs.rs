@@ -372,6 +372,7 @@ pub(super) static TRIES: PhraseList = PhraseList::new(&[
     "retry",
     "waiting for",
     "trying to",
+    "starting mqtt",
 ]);
 
 /// All signs of failure.

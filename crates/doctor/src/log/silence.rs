@@ -3,7 +3,7 @@
 
 use super::address;
 use super::event::{LogEvent, ResetReason};
-use super::record::LogRecord;
+use super::record::{LogRecord, is_of_rom};
 
 /// First words of the driver of the ESP8266 when DHCP starts.
 const ASKS: &str = "dhcp client start";
@@ -16,6 +16,9 @@ const TASMOTA: &str = "WIF";
 
 /// First words of ESPHome's component when it starts the radio; the last breaks off where the supply falls.
 const ESPHOME: [&str; 3] = ["Setting up WiFi", "Starting WiFi", "Loca"];
+
+/// First words of ESPHome when its attempt took longer than the driver takes to associate or to fail.
+const GIVES_UP: &str = "Connection timeout, aborting";
 
 /// First words of the driver when it has started.
 const STARTED: [&str; 2] = ["mode :", "state: "];
@@ -34,6 +37,8 @@ pub(super) struct Silence {
     tasmota: bool,
     /// Whether DHCP has started.
     asks: bool,
+    /// Whether ESPHome gave its attempt up for its own time, and no end of a link has come since.
+    gave_up: bool,
     /// Whether the last record is the label of an address, and no more.
     label: bool,
     /// Whether the last record is the address of a page, and no more.
@@ -52,7 +57,8 @@ impl Silence {
             self.tasmota |= first;
             let text = record.text.trim_start();
             let esphome = record.tag == "wifi" && ESPHOME.iter().any(|it| text.starts_with(it));
-            self.radio = self.driver && text.starts_with("phy_version") || first || esphome;
+            self.gave_up |= record.tag == "wifi" && text.starts_with(GIVES_UP);
+            self.radio = self.driver && text.starts_with("phy_v") || first || esphome;
             if record.tag == "wifi" {
                 self.starting |= !self.driver;
                 self.driver = true;
@@ -70,6 +76,11 @@ impl Silence {
         (self.starting && gone()).then_some(LogEvent::Reset(ResetReason::Silent))
     }
 
+    /// Reads the ROM's first words in a line that the radio's start began: the device was reset while it printed it.
+    pub(super) fn cut_off(&self, record: &LogRecord<'_>) -> Option<LogEvent> {
+        (self.radio && is_of_rom(record)).then_some(LogEvent::Reset(ResetReason::Silent))
+    }
+
     /// Reads the address behind its label.
     pub(super) fn address(&self, record: &LogRecord<'_>) -> Option<LogEvent> {
         if self.label { address::bare_address(record.text) } else { None }
@@ -84,6 +95,12 @@ impl Silence {
         }
         let code = text.strip_prefix('-').and_then(|it| it.parse::<u8>().ok())?;
         (self.page && matches!(code, 1..=11)).then_some(LogEvent::ConnectionFailed)
+    }
+
+    /// Takes the end of a link in, and returns whether a program ended it for want of an address: the driver tells of an attempt that
+    /// fails at once, so that one without a word, which the program leaves after its own time, was associated.
+    pub(super) const fn ends(&mut self, left: bool) -> bool {
+        core::mem::replace(&mut self.gave_up, false) && left
     }
 
     /// Returns whether DHCP has asked for an address.
@@ -148,6 +165,20 @@ mod tests {
     }
 
     #[test]
+    fn a_line_of_the_radio_that_the_rom_ends_is_a_reset() {
+        let silent = |log: &str| read(log).count(|it| *it == LogEvent::Reset(ResetReason::Silent));
+        let driver = "I (610) wifi: wifi driver task: 3ffc0000\n";
+        let cut = "I (640) phy: phy_vets Jun  8 2016 00:22:57\n";
+        assert_eq!(silent(&[driver, cut].concat()), 1);
+        let reset = "rst:0x1 (POWERON_RESET),boot:0x13 (SPI_FAST_FLASH_BOOT)\n";
+        assert_eq!(silent(&[driver, cut, reset].concat()), 1);
+        // Where the ROM begins a line, the reason behind it tells whether it was a button.
+        let whole = "I (640) phy: phy_version 4830\nets Jun  8 2016 00:22:57\n";
+        assert_eq!(silent(&[driver, whole].concat()), 0);
+        assert_eq!(silent(cut), 0);
+    }
+
+    #[test]
     fn a_port_that_goes_away_while_the_radio_starts_is_a_reset() {
         let silent = |log: &str| read(log).count(|it| *it == LogEvent::Reset(ResetReason::Silent));
         let driver = "I (610) wifi: wifi driver task: 3ffc0000\n";
@@ -158,6 +189,19 @@ mod tests {
             0
         );
         assert_eq!(silent(gone), 0);
+    }
+
+    #[test]
+    fn an_attempt_that_esphome_leaves_after_its_own_time_had_no_address() {
+        let none = |log: &str| read(log).count(|it| *it == LogEvent::NoAddress);
+        let gives_up =
+            "[04:20:58][W][wifi:1626]: Connection timeout, aborting connection attempt\n";
+        let left = "[04:20:58][W][wifi_esp32:781]: Disconnected ssid='mill' bssid=00:00:5E:00:53:07 reason='Association Leave'\n";
+        assert_eq!(none(&[gives_up, left].concat()), 1);
+        assert_eq!(none(left), 0);
+        // The driver knows better why.
+        let failed = left.replace("Association Leave", "Auth Expired");
+        assert_eq!(none(&[gives_up, &*failed, left].concat()), 0);
     }
 
     #[test]

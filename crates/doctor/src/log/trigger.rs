@@ -34,6 +34,8 @@ const WORDS: &[&str] = &[
     "fragment",
     "core code",
     "hard fault",
+    "reason: fault",
+    "crash detected",
     "flash read",
     "invalid header",
     "bootable",

@@ -233,7 +233,9 @@ fn waits(lower: &str, context: Option<Family>, of_tag: Option<Family>) -> Option
     if (wifi && signs::TRIES.is_in(lower)) || bare {
         return Some(WordCause::LinkTry);
     }
-    let broker = subjects::BROKER.is_in(lower) && subjects::CONNECTS.is_in(lower);
+    // A client that is started again and again has not reached its broker.
+    let broker = subjects::BROKER.is_in(lower)
+        && (subjects::CONNECTS.is_in(lower) || lower.contains("starting mqtt"));
     (broker && signs::TRIES.is_in(lower)).then_some(WordCause::ServerTry)
 }
 

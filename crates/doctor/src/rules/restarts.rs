@@ -207,6 +207,7 @@ pub(super) fn python(log: &LogSummary, out: &mut Vec<CauseFinding>) {
                 | LogEvent::NameFailed
                 | LogEvent::TlsFailed(_)
                 | LogEvent::WifiCall
+                | LogEvent::EspNowUnheard
         )
     });
     if told > 0 {
