@@ -258,6 +258,9 @@ pub(super) fn checked(text: &SearchText<'_>) -> Option<LogEvent> {
         let of_nvs = ["/nvs_", " nvs_", "nvs::", "\"nvs_"].iter().any(|it| text.contains(it));
         return of_nvs.then_some(LogEvent::StorageFailed);
     }
+    if text.starts_with("ESP_ERROR_CHECK failed") && text.contains("ESP_ERR_HTTP_CONNECT") {
+        return Some(LogEvent::ConnectionFailed);
+    }
     let call = text.strip_prefix("expression: ")?;
     let of = |names: &[&str]| names.iter().any(|it| call.starts_with(it));
     if of(&["nvs_"]) {

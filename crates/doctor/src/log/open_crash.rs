@@ -48,7 +48,7 @@ const fn is_given_up_for(event: LogEvent) -> bool {
 
 /// Returns whether the first line of a crash is of a program that ends itself.
 fn gives_up(text: &str) -> bool {
-    ["Abort called", "abort() was called", "ESP_ERROR_CHECK failed"]
+    ["Abort called", "abort() was called", "ESP_ERROR_CHECK failed", "panicked at "]
         .iter()
         .any(|it| text.contains(it))
 }
@@ -77,6 +77,8 @@ pub(super) struct OpenCrash {
     part: Option<(u64, LogEvent)>,
     /// Last line that told of what a program may give up for, and what it told.
     needed: Option<(u64, LogEvent)>,
+    /// Last line that told of what failed for want of a link.
+    unlinked: Option<u64>,
 }
 
 /// Returns how much an event tells of a crash; none of events that tell nothing.
@@ -100,6 +102,11 @@ const fn as_kept(event: LogEvent) -> LogEvent {
 }
 
 impl OpenCrash {
+    /// Notes what failed for want of a link: a program may give up for it.
+    pub(super) const fn fails_unlinked(&mut self, line: u64) {
+        self.unlinked = Some(line);
+    }
+
     /// Takes an event in. Events of a crash are kept until all of it is told; returns the crash that is complete with
     /// this one, and whether the event is of a crash.
     /// `tag` is the part that wrote the line.
@@ -157,7 +164,9 @@ impl OpenCrash {
         let of_part = self.part.filter(|it| near(it.0)).map(|it| it.1);
         let before = |line: u64| line + CHECKED >= open.first && line <= open.first;
         let needed = self.needed.filter(|it| before(it.0) && gives_up(&open.place.text));
-        let of_part = of_part.or(needed.map(|it| it.1));
+        let unlinked = self.unlinked.is_some_and(near) && gives_up(&open.place.text);
+        let of_part =
+            of_part.or(needed.map(|it| it.1)).or(unlinked.then_some(LogEvent::FailedUnlinked));
         let event = match (open.event, of_part) {
             (LogEvent::Panic, _) if of_memory => LogEvent::CrashOfMemory,
             // What is not mounted when the program ends is not formatted, either.
@@ -171,7 +180,7 @@ impl OpenCrash {
     /// Ends the crash where the device starts anew, and returns it: what failed before is over.
     pub(super) fn restart(&mut self) -> Option<(LogEvent, LogPlace)> {
         let complete = self.close();
-        (self.part, self.needed) = (None, None);
+        (self.part, self.needed, self.unlinked) = (None, None, None);
         complete
     }
 

@@ -368,6 +368,7 @@ impl LogReader {
                 event
             }
             _ if self.linked == Some(false) && needs_link(event, record.text) => {
+                self.crash.fails_unlinked(line);
                 LogEvent::FailedUnlinked
             }
             event => event,
