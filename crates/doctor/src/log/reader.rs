@@ -2,6 +2,7 @@
 
 use super::event::{LogEvent, ResetReason, all_events};
 use super::open_crash::OpenCrash;
+use super::prefix::Numbering;
 use super::record::{LogRecord, plain, records};
 use super::scan::OldNetworks;
 use super::silence::Silence;
@@ -27,6 +28,12 @@ const KINDS: usize = 4096;
 
 /// Narrowest terminal whose lines may be wrapped, in characters.
 const NARROWEST: usize = 60;
+
+/// The end of a line as programs and pages write it into one.
+const LINE_END: &str = "\\n";
+
+/// Ends of lines in a line, from which on it is a log that a program has written into one, whose lines count each for itself.
+const ESCAPED: usize = 3;
 
 /// Within this time of the device, driver and program tell of the same disconnection, milliseconds.
 const SAME_MS: u64 = 1000;
@@ -139,6 +146,7 @@ impl LogSummary {
 pub struct LogReader {
     line: Vec<u8>,
     is_cut: bool,
+    numbering: Numbering,
     /// Longest line so far, in characters: the width of the terminal where lines are wrapped.
     widest: usize,
     /// The last line, where it may go on in the next.
@@ -210,6 +218,16 @@ impl LogReader {
         let number = summary.lines;
         let line = plain(&String::from_utf8_lossy(&self.line));
         self.line.clear();
+        if line.matches(LINE_END).count() >= ESCAPED {
+            self.release();
+            let mut number = number;
+            for piece in line.split(LINE_END) {
+                self.read(&WrappedLine::new(piece.trim_end_matches("\\r").into(), number));
+                number += 1;
+            }
+            self.summary.lines = number - 1;
+            return;
+        }
         let columns = line.chars().count();
         if self.held.is_some() {
             if let Some(whole) = self.held.as_mut().and_then(|it| it.with(&line)) {
@@ -241,7 +259,7 @@ impl LogReader {
     }
 
     fn read(&mut self, from: &WrappedLine) {
-        let found = records(&from.line);
+        let found = records(self.numbering.without(&from.line));
         let recorded = u64::from(found.iter().any(|it| it.level.is_some()));
         self.summary.recorded += recorded;
         self.since_start += recorded;

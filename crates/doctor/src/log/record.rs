@@ -1,6 +1,7 @@
 //! Records of a console log.
 
 use super::format::next_head;
+use super::prefix::{unquoted, untimed};
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -46,35 +47,68 @@ pub struct LogRecord<'a> {
     pub text: &'a str,
 }
 
-/// Removes what terminals do with colours (`ESC [ … letter`), other control characters, those that stand for them (`␛`), and
-/// the line's end.
+/// Characters that pages write by name.
+const ENTITIES: [(&str, char); 7] = [
+    ("&gt;", '>'),
+    ("&lt;", '<'),
+    ("&amp;", '&'),
+    ("&quot;", '"'),
+    ("&#39;", '\''),
+    ("&#x27;", '\''),
+    ("&nbsp;", ' '),
+];
+
+/// Removes what terminals do with colours (`ESC [ … letter`), also where a page has lost the `ESC`, other control characters,
+/// those that stand for them (`␛`), what pages make of a line (`&gt;`, `<br>`), and the line's end.
 ///
 /// ```
 /// assert_eq!(espbench_doctor::log::plain("\u{1b}[0;31mE (5) wifi: x\u{1b}[0m\r\n"), "E (5) wifi: x");
+/// assert_eq!(espbench_doctor::log::plain("[0;31mstate: run -&gt; init (0)[0m<br>"), "state: run -> init (0)");
 /// ```
 #[must_use]
 pub fn plain(line: &str) -> String {
     let mut out = String::with_capacity(line.len());
-    let mut chars = line.chars().peekable();
-    while let Some(char) = chars.next() {
-        if char == '\u{1b}' || char == '\u{241b}' {
-            if chars.next_if_eq(&'[').is_some() {
-                // The parameters end with a character from @ to ~ (ECMA-48, 5.4).
-                for char in chars.by_ref() {
-                    if ('@'..='~').contains(&char) {
-                        break;
-                    }
+    let mut rest = line;
+    while let Some(char) = rest.chars().next() {
+        let behind = &rest[char.len_utf8()..];
+        rest = behind;
+        match char {
+            '\u{1b}' | '\u{241b}' => {
+                if let Some(control) = behind.strip_prefix('[') {
+                    // The parameters end with a character from @ to ~ (ECMA-48, 5.4).
+                    let end = control.find(|it| ('@'..='~').contains(&it));
+                    rest = end.map_or("", |it| &control[it + 1..]);
                 }
             }
-        } else if char == '\t'
-            || !(char.is_control()
-                || ('\u{2400}'..='\u{2426}').contains(&char)
-                || char == '\u{feff}')
-        {
-            out.push(char);
+            '[' => match colour(behind) {
+                Some(text) => rest = text,
+                None => out.push(char),
+            },
+            '&' => {
+                let front = &line[line.len() - behind.len() - 1..];
+                let named = ENTITIES.iter().find(|it| front.starts_with(it.0));
+                out.push(named.map_or(char, |it| it.1));
+                rest = named.map_or(behind, |it| &front[it.0.len()..]);
+            }
+            '\t' => out.push(char),
+            '\u{2400}'..='\u{2426}' | '\u{feff}' => {}
+            _ if char.is_control() => {}
+            _ => out.push(char),
+        }
+    }
+    for end in ["<br>", "<br/>", "<br />"] {
+        if out.ends_with(end) {
+            out.truncate(out.len() - end.len());
         }
     }
     out
+}
+
+/// Returns what stands behind the parameters and the letter of a colour (`0;32m`), whose `ESC [` is before it.
+fn colour(text: &str) -> Option<&str> {
+    let end = text.find(|it: char| !(it.is_ascii_digit() || it == ';'))?;
+    let behind = text[end..].strip_prefix('m')?;
+    (1..=10).contains(&end).then_some(behind)
 }
 
 /// First words of the ROM of the ESP32 and later chips.
@@ -89,7 +123,7 @@ pub(super) fn is_of_rom(record: &LogRecord<'_>) -> bool {
 /// record begins within another one's line; and a reset cuts a line off, so that the ROM's follows in it.
 #[must_use]
 pub fn records(line: &str) -> Vec<LogRecord<'_>> {
-    let line = undated(unquoted(line));
+    let line = unquoted(line);
     let rom = ROM.iter().filter_map(|it| line.find(it)).min();
     let (line, rom) = rom.map_or((line, ""), |at| line.split_at(at));
     let mut found = records_before_rom(line);
@@ -110,8 +144,8 @@ fn records_before_rom(line: &str) -> Vec<LogRecord<'_>> {
     let mut found: Vec<LogRecord<'_>> = Vec::new();
     let before = heads.first().map_or(line, |it| &line[..it.start]);
     // What stands before the first record is a monitor's time stamp, or the rest of a broken line.
-    let text = without_dots(without_time(before).trim());
-    if !text.is_empty() && !is_time_stamp(before) {
+    let text = without_dots(untimed(before).trim());
+    if !text.is_empty() {
         found.push(LogRecord { level: None, uptime_ms: None, tag: "", text });
     }
     for (head, end) in heads.iter().zip(ends) {
@@ -125,48 +159,6 @@ fn records_before_rom(line: &str) -> Vec<LogRecord<'_>> {
     found
 }
 
-/// Removes what Markdown puts before a line that it quotes, and the prompt of Python.
-fn unquoted(line: &str) -> &str {
-    line.trim_start_matches([' ', '\t', '>', '`'])
-}
-
-/// Names in the date of a monitor.
-const DATES: [&str; 19] = [
-    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec", "Mon",
-    "Tue", "Wed", "Thu", "Fri", "Sat", "Sun",
-];
-
-/// Removes the names of a date in front of the time that a monitor writes: `[May 21 12:34:56.789] `.
-fn undated(line: &str) -> &str {
-    let mut rest = line.strip_prefix('[').unwrap_or(line);
-    if rest.as_bytes().get(3) != Some(&b' ') {
-        return line;
-    }
-    while let Some(behind) = DATES.iter().find_map(|it| rest.strip_prefix(it)?.strip_prefix(' ')) {
-        rest = behind.trim_start();
-    }
-    let clock = rest.bytes().take_while(|it| it.is_ascii_digit() || *it == b' ').count();
-    let is_date = clock > 0 && rest.as_bytes().get(clock) == Some(&b':');
-    if is_date { rest } else { line }
-}
-
-/// Removes the time that a monitor writes before a line, such as `12:34:56.789 -> ` or `[12:34:56]`.
-fn without_time(line: &str) -> &str {
-    let bytes = line.as_bytes();
-    // "2026-05-21T12:34:56Z "
-    let letter =
-        |at: usize| matches!(bytes[at], b'T' | b'Z') && at > 0 && bytes[at - 1].is_ascii_digit();
-    let mut other = line.char_indices().filter(|it| !is_of_time(it.1) && !letter(it.0));
-    let end = other.next().map_or(line.len(), |it| it.0);
-    let head = &line[..end];
-    let digits = head.bytes().filter(u8::is_ascii_digit).count();
-    let ends = head.ends_with([' ', ']', '>', '|']);
-    // esp-link and Espruino have milliseconds: "243380> ".
-    let milli =
-        head.trim().strip_suffix('>').is_some_and(|it| !it.is_empty() && digits == it.len());
-    if milli || head.contains(':') && digits >= 5 && ends { &line[end..] } else { line }
-}
-
 /// First words of what the driver of the ESP8266 prints into the dots of a program that waits.
 const DRIVER: [&str; 6] =
     ["state: ", "connected with ", "dhcp client start", "pm open,", "ip:", "bcn_timout,"];
@@ -175,17 +167,6 @@ const DRIVER: [&str; 6] =
 fn without_dots(text: &str) -> &str {
     let line = text.trim_start_matches('.');
     if DRIVER.iter().any(|it| line.starts_with(it)) { line } else { text }
-}
-
-fn is_of_time(it: char) -> bool {
-    it.is_ascii_digit() || ":.,- []>|+".contains(it)
-}
-
-/// Returns whether a text is a time that a monitor writes before each line, such as `12:34:56.789 > ` or
-/// `2026-01-02 12:34:56.789 `.
-fn is_time_stamp(text: &str) -> bool {
-    let text = text.trim_end_matches([' ', '>', '-', '|']);
-    text.contains(':') && text.bytes().all(|it| it.is_ascii_digit() || b":.- TZ[]+".contains(&it))
 }
 
 #[cfg(test)]
