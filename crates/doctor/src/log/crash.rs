@@ -181,7 +181,6 @@ const CRASHES: [(&[&str], LogEvent); 6] = [
             "ets_main.c ",
             // The loader of later ROMs: a segment that would lie where no memory is.
             "ets_loader.c ",
-            "load:0xffffffff,len:-1",
             "Checksum failed. Calculated",
             "partition is not bootable",
             "is not bootable",
@@ -212,6 +211,14 @@ pub(super) fn is_in_allocator(text: &str) -> bool {
     address.is_some_and(|it| it.contains("tlsf_") || it.contains("tlsf.c"))
 }
 
+/// Returns whether the ROM can load a segment, by its hexadecimal address and what follows it: of a negative length it cannot, nor
+/// where no memory is. A program that lies where the bootloader should has addresses of flash that is mapped.
+fn is_loadable(segment: &str) -> bool {
+    let mapped = ["3f4", "3c0", "3f0"].iter().any(|it| segment.starts_with(it));
+    let is_memory = segment.len() < 8 || segment.starts_with(['3', '4', '5', '6']);
+    is_memory && !mapped && !segment.contains(",len:-")
+}
+
 /// Returns the crash that a text tells of.
 pub(super) fn crash(text: &SearchText<'_>) -> Option<LogEvent> {
     let waits = ["waiting for download", "wait usb download"];
@@ -222,8 +229,7 @@ pub(super) fn crash(text: &SearchText<'_>) -> Option<LogEvent> {
     if text.as_str() == "ets_main.c" {
         return Some(LogEvent::FlashUnreadable);
     }
-    // The ROM loads a program that lies where the bootloader should: to addresses of flash that is mapped.
-    if ["load:0x3f4", "load:0x3c0", "load:0x3f0"].iter().any(|it| text.contains(it)) {
+    if text.strip_prefix("load:0x").is_some_and(|it| !is_loadable(it)) {
         return Some(LogEvent::FlashUnreadable);
     }
     let told = CRASHES.iter().find(|it| it.0.iter().any(|words| text.contains(words)));

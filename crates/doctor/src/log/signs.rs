@@ -355,6 +355,7 @@ pub(super) static PHRASES: PhraseList = PhraseList::new(&[
     "weak",
     "signal",
     "rssi too",
+    "suitable ap",
     "poor signal",
     "low signal",
     "bad signal",

@@ -170,6 +170,7 @@ pub(super) static TLS: PhraseList = PhraseList::new(&[
     "cert ",
     "certs",
     "secure connection",
+    "client handshake",
     "bearssl",
     "wificlientsecure",
     "sslclient",

@@ -147,8 +147,13 @@ fn is_decoded(lower: &str) -> bool {
     })
 }
 
-/// Reads the number of a reason that stands in brackets: "Disconnected (201, no AP)".
+/// Reads the number of a reason that stands in brackets, "Disconnected (201, no AP)", or behind its word, "because: 200".
 fn reason(lower: &str) -> Option<u8> {
+    let because =
+        lower.split_once("because").and_then(|it| number(it.1.trim_start_matches([':', ' '])));
+    if let Some(it) = because.and_then(|it| by_code(u8::try_from(it).ok()?)) {
+        return Some(it.code);
+    }
     lower.match_indices('(').find_map(|(at, _)| {
         let code = number(&lower[at + 1..])?;
         let own = code >= 200 || lower[..at].trim_end().ends_with("disconnected");
@@ -303,6 +308,10 @@ fn whole(text: &str) -> Option<WordCause> {
     }
     if signs::STACK.is_in(text) {
         return Some(WordCause::Stack);
+    }
+    // What the driver says where it is asked for its access point and has none.
+    if has(&["connect to a suitable ap"]) {
+        return Some(WordCause::LinkFailed);
     }
     // Without its loop of events the driver tells nobody that it is joined.
     if has(&["event loop not init", "event loop is not init", "event loop has not been"]) {
