@@ -3,6 +3,7 @@
 use super::event::{EspNowError, LogEvent, PhyGeneration, number};
 use super::search::{SearchRecord, SearchText};
 use super::signs;
+use super::words::WordCause;
 use alloc::vec::Vec;
 
 /// A reply is slow from here on, in ms: half a beacon interval of 102.4 ms, beyond what a link without sleep takes.
@@ -82,6 +83,10 @@ fn esp_now(tag: &str, lower: &SearchText<'_>) -> Option<LogEvent> {
         (EspNowError::Interface, ["failed to add peer", "add peer fail", "add peer failed"]),
         (EspNowError::PeersFull, ["peer list is full", "peer list full", "peers full"]),
     ];
+    // A sketch that many begin with, of the call itself: nearly always a peer that is not in the list.
+    if lower.as_str() == "error sending the data" {
+        return Some(LogEvent::Words(WordCause::PeerNotFound));
+    }
     if let Some((error, _)) = words.iter().find(|it| has(&it.1)) {
         return Some(LogEvent::EspNow(*error));
     }

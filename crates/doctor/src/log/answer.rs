@@ -27,7 +27,7 @@ const TOP: [&str; 14] = [
 ];
 
 /// Words of a server that has no place for another client: of whom it speaks, and that it has none.
-const FULL: [(&str, &str); 9] = [
+const FULL: [(&str, &str); 10] = [
     ("connections in use", "all "),
     ("sockets in use", "all "),
     ("out of sockets", ""),
@@ -36,6 +36,7 @@ const FULL: [(&str, &str); 9] = [
     ("max connections", "reject"),
     ("max clients", "reject"),
     ("too many clients", ""),
+    ("no more room", "client"),
     ("no free space new client", ""),
 ];
 

@@ -209,6 +209,8 @@ pub enum LogEvent {
     Interrupted,
     /// The ROM or the bootloader finds no firmware that it can start.
     FlashUnreadable,
+    /// The ROM begins the bootloader, or the program.
+    Entered,
     /// The ROM waits for a program to be written.
     WaitsForDownload,
     /// Memory could not be had.
@@ -299,6 +301,9 @@ fn known_events(record: &LogRecord<'_>) -> Vec<LogEvent> {
     }
     if found.is_empty() {
         found.extend(codes::told(record));
+    }
+    if text.starts_with("entry 0x") {
+        found.push(LogEvent::Entered);
     }
     found.extend(ended_program(text));
     if found.is_empty() && crash::is_in_allocator(text) {

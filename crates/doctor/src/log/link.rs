@@ -292,6 +292,10 @@ pub(super) fn link(record: &SearchRecord<'_>) -> Vec<LogEvent> {
     if text.as_str() == "STATUS:5" || text.contains("> STATUS:5 ") {
         found.push(LogEvent::Words(WordCause::LinkDown));
     }
+    // The ESP8266's driver is told to begin anew before it is associated, and has no reason for it.
+    if matches!(state(text), Some("2 -> 0 (0)" | "3 -> 0 (0)")) {
+        found.push(LogEvent::Words(WordCause::LinkDown));
+    }
     // Its answer to AT+CWJAP where joining fails for another reason.
     if text.as_str() == "+CWJAP:4" {
         found.push(LogEvent::Words(WordCause::LinkFailed));

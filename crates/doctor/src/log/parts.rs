@@ -188,6 +188,9 @@ pub(super) fn error_of_part(record: &LogRecord<'_>) -> Option<LogEvent> {
     if !(record.level == Some(RecordLevel::Error) || warns) || lower.contains("boot loop") {
         return None;
     }
+    if is_without_slots(&tag, &lower, record.uptime_ms) {
+        return None;
+    }
     if tag == "esp-tls" && ["ssl", "cert", "verify", " ca"].iter().any(|it| lower.contains(it)) {
         return Some(LogEvent::Words(WordCause::Tls));
     }
@@ -197,11 +200,22 @@ pub(super) fn error_of_part(record: &LogRecord<'_>) -> Option<LogEvent> {
     TAGS.iter().find(|it| tag.starts_with(it.0)).map(|it| it.1)
 }
 
+/// Returns whether ESP-IDF says at a program's start that there are no slots for updates.
+fn is_without_slots(tag: &str, lower: &str, uptime_ms: Option<u64>) -> bool {
+    tag == "esp_ota_ops"
+        && lower.starts_with("not found ota")
+        && uptime_ms.is_some_and(|it| it < RUNS_MS)
+}
+
 /// Returns what a record tells of storage, external memory and updates.
 pub(super) fn parts(record: &SearchRecord<'_>) -> Option<LogEvent> {
     let lower = &record.lower;
     let tag = &*record.tag;
     if !(SUBJECTS.is_in(lower) || SUBJECTS.is_in(tag)) {
+        return None;
+    }
+    // A program may ask at its start which of its slots it runs from, where its table of partitions has one.
+    if is_without_slots(tag, lower, record.uptime_ms) {
         return None;
     }
     // An image that a running program checks is that of an update.
@@ -329,6 +343,10 @@ fn update(lower: &SearchText<'_>, tag: &str) -> Option<LogEvent> {
     let of_example = lower.rsplit_once("error[").map(|it| it.1);
     let bare = matches!(of_example.map(str::trim_end), Some("0]:" | "1]:" | "2]:" | "3]:" | "4]:"));
     if bare || of_example.is_some_and(|it| numbered.iter().any(|words| it.ends_with(words))) {
+        return Some(LogEvent::UpdateFailed);
+    }
+    let of_updater = lower.starts_with("fota ") || lower.starts_with("ota client");
+    if of_updater && (signs::FAILS.is_in(lower) || signs::TIMEOUT.is_in(lower)) {
         return Some(LogEvent::UpdateFailed);
     }
     // "OTA failed: 0" and "if the update failed" tell of none.

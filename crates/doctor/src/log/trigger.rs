@@ -48,6 +48,7 @@ const WORDS: &[&str] = &[
     "segment",
     "ets",
     "load:0x",
+    "entry 0x",
     "wait usb",
     "memory",
     "mem ",

@@ -4,6 +4,7 @@ use super::finding;
 use crate::finding::{CauseFinding, Certainty, TroubleCause};
 use crate::log::{LogEvent, LogSummary, ResetReason};
 use alloc::vec::Vec;
+use espbench_model::sdkconfig::Chip;
 
 /// Below this a heap is nearly used up: a TLS handshake takes some 40 KB, a buffer of Wi-Fi 1.6 KB, bytes.
 const LEAST_HEAP: u32 = 10_000;
@@ -89,18 +90,21 @@ fn waits_for_download(log: &LogSummary, out: &mut Vec<CauseFinding>) {
         "with the pin at 3.3 V the ROM says SPI_FAST_FLASH_BOOT",
     );
     let is = |it: &LogEvent| *it == LogEvent::WaitsForDownload;
-    let start = |it: &LogEvent| is(it) || matches!(it, LogEvent::Reset(_) | LogEvent::Chip(_));
+    let start = |it: &LogEvent| is(it) || is_of_rom(it);
     if log.last_line(is) >= log.last_line(|it| !start(it)) {
         out.extend(finding(log, TroubleCause::Flash, Certainty::High, words, is));
     }
 }
 
+/// Returns whether the ROM tells of an event at each start.
+const fn is_of_rom(it: &LogEvent) -> bool {
+    matches!(it, LogEvent::Reset(_) | LogEvent::Chip(_) | LogEvent::Entered)
+}
+
 /// Returns whether a program ran after the last time that no firmware could be read.
 fn started(log: &LogSummary) -> bool {
     let last = log.places(|it| *it == LogEvent::FlashUnreadable).last().map(|it| it.line);
-    let of_program = |it: &LogEvent| {
-        !matches!(it, LogEvent::FlashUnreadable | LogEvent::Reset(_) | LogEvent::Chip(_))
-    };
+    let of_program = |it: &LogEvent| *it != LogEvent::FlashUnreadable && !is_of_rom(it);
     log.events
         .iter()
         .filter(|it| of_program(it.0))
@@ -167,7 +171,10 @@ fn watchdog(log: &LogSummary, out: &mut Vec<CauseFinding>) {
     let powered = count(ResetReason::PowerOn) + count(ResetReason::Silent);
     let started = count(ResetReason::RtcWatchdog).saturating_sub(powered);
     let repeated = count(ResetReason::Watchdog) + started >= RESETS;
-    if repeated || log.count(of_program) > 0 {
+    // Later chips are not, and one whose program says nothing behind it does not start.
+    let later = log.count(|it| matches!(it, LogEvent::Chip(it) if *it != Chip::Esp32)) > 0;
+    let silent = later && started > 0 && log.last == Some(LogEvent::Entered);
+    if repeated || silent || log.count(of_program) > 0 {
         let sure = if repeated { Certainty::Medium } else { Certainty::Low };
         out.extend(finding(log, TroubleCause::Watchdog, sure, words, reset));
     }
