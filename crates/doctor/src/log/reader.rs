@@ -324,25 +324,10 @@ impl LogReader {
             LogEvent::Disconnected(code) if self.silence.ends(code == ASSOC_LEAVE) => {
                 self.unaddressed()
             }
-            LogEvent::Disconnected(code) => {
-                (self.linked, self.joined) = (Some(false), None);
-                // A program that is told of an authentication that expired may name its state so.
-                if self.reason == Some(AUTH_EXPIRED) && link::is_state_of_password(record.text) {
-                    return;
-                }
-                self.reason = Some(code);
-                // Old drivers call it an authentication that expired where the keys could not be agreed on.
-                let keys = core::mem::take(&mut self.keys) && code == AUTH_EXPIRED;
-                let event = if keys { LogEvent::Disconnected(HANDSHAKE_TIMEOUT) } else { event };
-                if let Some(now) = record.uptime_ms {
-                    let before = self.ended.replace((code, now));
-                    let same = |(it, at): (u8, u64)| it == code && now.abs_diff(at) < SAME_MS;
-                    if before.is_some_and(same) {
-                        return;
-                    }
-                }
-                event
-            }
+            LogEvent::Disconnected(code) => match self.disconnected(code, record) {
+                Some(code) => LogEvent::Disconnected(code),
+                None => return,
+            },
             LogEvent::Associated | LogEvent::GotIp if self.is_associated(record) => {
                 self.linked = Some(true);
                 return;
@@ -392,6 +377,26 @@ impl LogReader {
             event => event,
         };
         self.keep(event, place);
+    }
+
+    /// Takes the end of a link in; returns its reason, where it was not told before.
+    fn disconnected(&mut self, code: u8, record: &LogRecord<'_>) -> Option<u8> {
+        (self.linked, self.joined) = (Some(false), None);
+        // A program that is told of an authentication that expired may name its state so.
+        if self.reason == Some(AUTH_EXPIRED) && link::is_state_of_password(record.text) {
+            return None;
+        }
+        self.reason = Some(code);
+        // Old drivers call it an authentication that expired where the keys could not be agreed on.
+        let keys = core::mem::take(&mut self.keys) && code == AUTH_EXPIRED;
+        if let Some(now) = record.uptime_ms {
+            let before = self.ended.replace((code, now));
+            let same = |(it, at): (u8, u64)| it == code && now.abs_diff(at) < SAME_MS;
+            if before.is_some_and(same) {
+                return None;
+            }
+        }
+        Some(if keys { HANDSHAKE_TIMEOUT } else { code })
     }
 
     /// Returns whether a record that tells of a link is of the association before it, and of no address: "connected" right
