@@ -18,7 +18,7 @@
 //! | `network` | names, TLS, brokers, sockets |
 //! | `parts` | storage, external memory, updates over the air |
 //! | `open_crash` | lines of one crash, told once |
-//! | `prefix` | what monitors, journals and pages put before a line |
+//! | `prefix` | text that monitors, journals and pages put before a line |
 //! | `reader` | a log as it streams by: events counted, with the lines where they stand |
 //! | `record` | records of a line |
 //! | `scan` | networks of a scan whose security is too old |

@@ -1,4 +1,4 @@
-//! What monitors, journals, editors and pages put before a line: times, names of hosts and programs, quotes.
+//! Text that monitors, journals, editors and pages put before a line: times, names of hosts and programs, quotes.
 
 /// Names in the date of a monitor.
 const DATES: [&str; 19] = [
