@@ -37,6 +37,11 @@ pub(super) fn address(lower: &SearchText<'_>) -> Option<LogEvent> {
     if none.iter().any(|it| lower.contains(it)) || asks_in_vain(lower) {
         return Some(LogEvent::NoAddress);
     }
+    // A program that could not join prints the address that it has not.
+    if lower.contains("connecting") && ["time out", "timed out"].iter().any(|it| lower.contains(it))
+    {
+        return None;
+    }
     // A SoftAP's address is its own; a static one of zeros stands for DHCP.
     if OTHER_ADDRESSES.iter().any(|it| lower.contains(it)) {
         return None;

@@ -183,6 +183,8 @@ pub enum LogEvent {
     Channel(u8),
     /// The device's own access point moved to another channel while a station was on it.
     SoftApMoved,
+    /// A station left the device's own access point, and had no IP address of it.
+    StationUnserved,
     /// A station left the device's own access point while the device joined a network.
     StationLost,
     /// The supply fell too low.
@@ -237,6 +239,8 @@ pub enum LogEvent {
     TlsFailed(TlsFailure),
     /// The MQTT broker refused the client.
     BrokerRefused,
+    /// The program asked the driver to join while it still did.
+    ConnectsTwice,
     /// A call of the Wi-Fi driver came at a wrong time.
     WifiCall,
     /// The storage of keys and values refused a call, or could not be started.
@@ -272,8 +276,11 @@ pub(super) fn all_events(record: &LogRecord<'_>, before: Option<Subject>) -> Vec
         matches!(it, LogEvent::Rssi(_) | LogEvent::OtherRssi(_) | LogEvent::FreeHeap(_))
     };
     if found.iter().all(measures) {
-        let told = words::told(record, before).or_else(|| words::made(record, before));
-        found.extend(told.or_else(|| parts::error_of_part(record)));
+        let words = || words::told(record, before).or_else(|| words::made(record, before));
+        let part = || parts::error_of_part(record);
+        // What an updater says of its upload is of the update, and of no server.
+        let updates = parts::UPDATERS.iter().any(|it| record.tag.eq_ignore_ascii_case(it));
+        found.extend(if updates { part().or_else(words) } else { words().or_else(part) });
     }
     found
 }

@@ -67,8 +67,10 @@ fn bracketed(line: &str, at: usize) -> Option<LineHead> {
     let [letter] = level.as_bytes() else { return None };
     let level = RecordLevel::of(*letter)?;
     let (tag, mut next) = bracket(line, next)?;
-    // Without a time the tag must look like one, or words in brackets would be records.
-    if !is_clock && !tag.contains([':', '.']) {
+    // Without a time the tag must look like one, or words in brackets would be records; one of capitals does.
+    let is_tag = tag.contains([':', '.'])
+        || (tag.starts_with(|it: char| it.is_ascii_uppercase()) && line[next..].starts_with(' '));
+    if !is_clock && !is_tag {
         return None;
     }
     let begin = next - 1 - tag.len();

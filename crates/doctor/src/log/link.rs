@@ -68,6 +68,7 @@ const LINES: &[(&str, u8)] = &[
     ("station_wrong_password", 202),
     ("station_no_ap_found", 201),
     ("no matching network found", 201),
+    ("no matching wifi found", 201),
     // The driver, of a mesh that looks for a parent.
     ("scan number is 0", 201),
     ("no network with that ssid", 201),
@@ -300,6 +301,7 @@ pub(super) fn link(record: &SearchRecord<'_>) -> Vec<LogEvent> {
     if text.as_str() == "+CWJAP:4" {
         found.push(LogEvent::Words(WordCause::LinkFailed));
     }
+    found.extend(numbered_event(lower));
     found.extend(address::address(lower));
     found.extend(strength(lower));
     found.extend(power_save(text, lower));
@@ -318,6 +320,22 @@ pub(super) fn has_keys_open(text: &str, open: bool) -> bool {
     match state(text) {
         Some(rest) => rest.starts_with("assoc -> run") || (open && rest.starts_with("run -> ")),
         None => open && !begins_association(text) && !text.contains("ip: "),
+    }
+}
+
+/// Reads the number of an event of Arduino's core as sketches print it, "[WiFi-event] event: 5": all releases have the same
+/// for a link that is made and that ends.
+fn numbered_event(lower: &SearchText<'_>) -> Option<LogEvent> {
+    let behind =
+        ["wifi-event", "wifi event"].iter().find_map(|it| Some(lower.split_once(it)?.1))?;
+    let rest = behind.trim_start_matches([']', ' ', ':']);
+    let rest = rest.strip_prefix("event").unwrap_or(rest).trim_start_matches([' ', ':']);
+    let ends = rest.trim_start_matches(|it: char| it.is_ascii_digit());
+    match number(rest).filter(|_| ends.is_empty() || ends.starts_with([' ', '|', ','])) {
+        Some(4) => Some(LogEvent::Associated),
+        Some(5) => Some(LogEvent::Words(WordCause::LinkEnded)),
+        Some(7) => Some(LogEvent::GotIp),
+        _ => None,
     }
 }
 
@@ -379,8 +397,12 @@ fn wifi_call(lower: &SearchText<'_>) -> Option<LogEvent> {
     if super::codes::has_driver_call(lower) {
         return Some(LogEvent::WifiCall);
     }
+    if lower.contains("sta is connecting, return error") {
+        return Some(LogEvent::ConnectsTwice);
+    }
     let names: [&str; 20] = [
-        "sta is connecting, return error",
+        // Arduino's class says no more of a call that the driver refuses.
+        "begin(): connect failed!",
         "sta is connecting, cannot set config",
         "wifi internal error",
         "wifi internal state error",

@@ -29,6 +29,7 @@
 //! | `soft_ap` | the device's own access point, and who is on it |
 //! | `subjects` | words of what fails |
 //! | `topic` | what a record speaks of: the network, a broker, a server, or none of them |
+//! | `traceback` | backtraces of Python |
 //! | `trigger` | words without which a record tells nothing |
 //! | `wordlist` | lists of words, and how they are found |
 //! | `words` | a second reading: a failure beside a subject |
@@ -61,6 +62,7 @@ mod silence;
 mod soft_ap;
 mod subjects;
 mod topic;
+mod traceback;
 mod trigger;
 mod wordlist;
 mod words;

@@ -142,6 +142,10 @@ fn return_code(lower: &SearchText<'_>) -> Option<Option<u32>> {
 }
 
 fn tls(lower: &SearchText<'_>) -> Option<TlsFailure> {
+    // The ESP8266's SDK says so at each start of a program that asks for the time before it set it.
+    if lower.as_str() == "please start sntp first !" {
+        return None;
+    }
     let speaks = ["ssl", "tls", "x509", "certificate", "start sntp first"]
         .iter()
         .any(|it| lower.contains(it));
@@ -208,6 +212,7 @@ fn tls(lower: &SearchText<'_>) -> Option<TlsFailure> {
         let other = has(&[
             "handshake returned -0x",
             "handshake returned -",
+            "mbedtls_ssl_handshake error",
             "handshake failed",
             "tls connection error",
             "ssl connection fail",
@@ -222,6 +227,7 @@ fn tls(lower: &SearchText<'_>) -> Option<TlsFailure> {
 /// Words for a connection that ended or could not be made, without a number.
 const ENDED: &[&str] = &[
     "error transport connect",
+    "esp_transport_connect failed",
     "connection failed, sock <",
     "failed to connect to mqtt broker",
     "failed to connect to broker",

@@ -177,14 +177,19 @@ fn is_own(tag: &str) -> bool {
         && !client
 }
 
+/// Tags of what takes an update in, of any program and of ESPHome.
+pub(super) const UPDATERS: [&str; 2] = ["ota", "esphome.ota"];
+
 /// Returns what an error of a part of ESP-IDF tells that no other reader understands.
 pub(super) fn error_of_part(record: &LogRecord<'_>) -> Option<LogEvent> {
     let tag = record.tag.to_ascii_lowercase();
     let lower = record.text.to_ascii_lowercase();
     // ESPHome warns where an update breaks off, and counts starts that fail under the same tag.
     let warns = record.level == Some(RecordLevel::Warning)
-        && matches!(&*tag, "ota" | "esphome.ota")
-        && (signs::FAILS.is_in(&lower) || lower.starts_with("no data received"));
+        && UPDATERS.contains(&&*tag)
+        && (signs::FAILS.is_in(&lower)
+            || lower.contains("abort")
+            || lower.starts_with("no data received"));
     if !(record.level == Some(RecordLevel::Error) || warns) || lower.contains("boot loop") {
         return None;
     }

@@ -9,14 +9,24 @@ const DATES: [&str; 19] = [
 /// Longest name of a host or a program in a journal, in bytes.
 const LONGEST_NAME: usize = 64;
 
-/// First characters of what prints bytes: Python, and the journal of a container.
-const BYTES: [&str; 3] = ["b'", "b\"", "{\"log\":\""];
+/// First characters of what prints bytes in Python.
+const BYTES: [&str; 2] = ["b'", "b\""];
+
+/// Names of the line in a journal of JSON.
+const MEMBERS: [&str; 3] = ["\"log\":\"", "\"msg\":\"", "\"message\":\""];
 
 /// Removes quotes of Markdown, Python's prompt and what a journal writes: `Nov 27 12:00:00 host esp[123]: `.
 pub(super) fn unquoted(line: &str) -> &str {
     let line = line.trim_start_matches([' ', '\t', '>', '`']);
     let line = line.strip_suffix('`').unwrap_or(line);
-    let Some(line) = BYTES.iter().find_map(|it| line.strip_prefix(it)) else {
+    let member = || {
+        let object = line.strip_prefix('{')?;
+        let (_, text) = MEMBERS.iter().find_map(|it| object.split_once(it))?;
+        // What stands behind it: its last quotation mark that has no backslash before it.
+        let quotes = text.match_indices('"').find(|it| !text[..it.0].ends_with('\\'));
+        Some(quotes.map_or(text, |it| &text[..it.0]))
+    };
+    let Some(line) = BYTES.iter().find_map(|it| line.strip_prefix(it)).or_else(member) else {
         return journal(line).unwrap_or(line);
     };
     line.trim_end_matches(['\'', '"']).trim_end_matches("\\n").trim_end_matches("\\r")
@@ -212,6 +222,7 @@ mod tests {
             "  1042> ",
             "- ",
             "b'",
+            "{\"time\":\"2026-01-02 10:11:12\",\"log\":\"",
             "Nov 27 12:00:07 mill stdbuf[2280]: ",
             "2026-11-21T02:48:42.260640+0100 mill stdbuf[2280]: ",
         ] {

@@ -8,6 +8,7 @@ use super::scan::OldNetworks;
 use super::silence::Silence;
 use super::soft_ap::SoftAp;
 use super::topic::{self, Subject};
+use super::traceback::Traceback;
 use super::trigger::may_tell;
 use super::words::WordCause;
 use super::wrapped::WrappedLine;
@@ -158,6 +159,7 @@ pub struct LogReader {
     crash: OpenCrash,
     silence: Silence,
     soft_ap: SoftAp,
+    traceback: Traceback,
     old: OldNetworks,
     /// Subject of the last line that named one, and its number.
     subject: Option<(Subject, u64)>,
@@ -278,6 +280,9 @@ impl LogReader {
                 self.take(event, record, from.number);
             }
             if let Some(event) = self.old.see(record) {
+                self.take(event, record, from.number);
+            }
+            if let Some(event) = self.traceback.see(record) {
                 self.take(event, record, from.number);
             }
             if let Some(event) = self.soft_ap.see(record) {

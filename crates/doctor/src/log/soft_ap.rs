@@ -19,7 +19,12 @@ pub(super) struct SoftAp {
     used: bool,
     /// Whether the device joins a network.
     joins: bool,
+    /// Whether a station ever had an IP address of it.
+    served: bool,
 }
+
+/// Words of ESP-IDF's server of addresses, of all releases, and of Arduino's event.
+const SERVES: [&str; 3] = ["assigned IP to", "assign IP to", "AP_STAIPASSIGNED"];
 
 impl SoftAp {
     /// Takes the next record in, and returns what it tells of who is on the access point.
@@ -31,8 +36,15 @@ impl SoftAp {
             let leaves = does.starts_with("leave");
             let thrown = leaves && self.joins;
             self.used = does.starts_with("join");
-            return thrown.then_some(LogEvent::StationLost);
+            // The ESP8266's driver, whose lines have no level, does not tell of addresses.
+            let unserved = leaves && !self.served && record.level.is_some();
+            return match (thrown, unserved) {
+                (true, _) => Some(LogEvent::StationLost),
+                (_, true) => Some(LogEvent::StationUnserved),
+                _ => None,
+            };
         }
+        self.served |= SERVES.iter().any(|it| text.contains(it));
         if let Some(channels) = text.strip_prefix("ap channel adjust o:") {
             let moved = self.used && has_moved(channels);
             return moved.then_some(LogEvent::SoftApMoved);

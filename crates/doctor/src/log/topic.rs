@@ -89,6 +89,10 @@ pub(super) fn family(lower: &str) -> Option<Family> {
     if hands_on(lower) {
         return Some(Family::Other);
     }
+    // Arduino's classes of connections.
+    if lower.starts_with("wificlient") || lower.starts_with("networkclient") {
+        return Some(Family::Server);
+    }
     if names_host(lower) && !subjects::BROKER.is_in(lower) {
         return Some(Family::Server);
     }

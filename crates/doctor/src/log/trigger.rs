@@ -92,6 +92,8 @@ const WORDS: &[&str] = &[
     // The link.
     "state: ",
     "connect",
+    "wifi-event",
+    "wifi event",
     "reason",
     "wl_",
     "station_",

@@ -15,6 +15,9 @@ use crate::reason::by_code;
 /// Dots in a row that stand for a program which waits in vain: two a second for 15 s.
 const DOTS: usize = 30;
 
+/// As many dots.
+const DOTTED: &str = "..............................";
+
 /// Until then what has the tag `boot` is the bootloader's, in milliseconds.
 const BOOTS_MS: u64 = 5000;
 
@@ -222,6 +225,14 @@ fn waits(lower: &str, context: Option<Family>, of_tag: Option<Family>) -> Option
     }
     let wifi = (subjects::WIFI.is_in(lower) || of_tag == Some(Family::Wifi))
         && !subjects::BROKER.is_in(lower);
+    // "Connecting.....time out": it does not say to what.
+    let behind = lower.rsplit_once(DOTTED).map(|it| it.1.trim_start_matches(['.', ' ']));
+    let gives_up = behind.is_some_and(|it| {
+        ["time out", "timed out", "timeout", "fail"].iter().any(|word| it.starts_with(word))
+    });
+    if gives_up && !matches!(family(lower), Some(Family::Broker | Family::Server)) {
+        return Some(WordCause::LinkFailed);
+    }
     if dots(lower) >= DOTS {
         let server = matches!(family(lower), Some(Family::Broker | Family::Server));
         if server && lower.contains("connecting") {

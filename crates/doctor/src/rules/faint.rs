@@ -49,6 +49,7 @@ pub(super) fn findings(log: &LogSummary, out: &mut Vec<CauseFinding>) {
     out.extend(parts::faint_file_system(log));
     out.extend(parts::faint_memory(log));
     out.extend(soft_ap(log));
+    out.extend(unserved(log));
     // One lost connection is usual in a log of a link that works; where it is all that a log shows, or its end, it is the
     // complaint.
     let failed = log.count(network::is_connection);
@@ -93,6 +94,20 @@ fn soft_ap(log: &LogSummary) -> Option<CauseFinding> {
         return None;
     }
     finding(log, TroubleCause::ChannelMoved, Certainty::Low, FOLLOWED, is)
+}
+
+/// Title, remedy and confirmation of an access point whose server of addresses does not answer.
+const UNSERVED: (&str, &str, &str) = (
+    "stations join the device's own access point, get no IP address, and leave",
+    "see that its server of addresses runs (esp_netif_dhcps_start), and that its range has room for them",
+    "the log then says \"assigned IP to a client\"",
+);
+
+/// Finds an access point of the device's own whose stations leave without an address, again and again.
+fn unserved(log: &LogSummary) -> Option<CauseFinding> {
+    let is = |it: &LogEvent| *it == LogEvent::StationUnserved;
+    (log.count(is) >= 2)
+        .then(|| finding(log, TroubleCause::NoAddress, Certainty::Low, UNSERVED, is))?
 }
 
 /// Finds an access point that is heard at the edge each time, or in a short log.

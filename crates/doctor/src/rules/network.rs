@@ -1,6 +1,6 @@
 //! Addresses, names, TLS, brokers, connections, calls of the driver: most are not the link.
 
-use super::finding;
+use super::{finding, words};
 use crate::finding::{CauseFinding, Certainty, TroubleCause};
 use crate::log::{LogEvent, LogPlace, LogSummary, NO_SOCKET, TlsFailure};
 use alloc::vec::Vec;
@@ -26,9 +26,16 @@ pub(super) fn findings(log: &LogSummary, out: &mut Vec<CauseFinding>) {
          esp_wifi_start(), and not before",
         "with a disconnect and a wait before it the call succeeds",
     );
-    let is = |it: &LogEvent| *it == LogEvent::WifiCall;
-    // One call that failed before a link that holds did no harm.
-    if log.count(is) != 1 || !is_overcome(log, is) {
+    let hurries = |it: &LogEvent| *it == LogEvent::ConnectsTwice;
+    let is = |it: &LogEvent| *it == LogEvent::WifiCall || hurries(it);
+    // A device that does not join is told to join again, and again: that it is told so is no cause.
+    let told = log.count(|it| {
+        matches!(it, LogEvent::WifiCall | LogEvent::Traceback | LogEvent::Disconnected(_))
+    });
+    if told == 0 && log.count(hurries) > 0 && !linked(log) {
+        out.extend(words::unjoined(log, hurries));
+    } else if log.count(is) != 1 || !is_overcome(log, is) {
+        // One call that failed before a link that holds did no harm.
         out.extend(finding(log, TroubleCause::WifiCalls, Certainty::High, words, is));
     }
     let words = (

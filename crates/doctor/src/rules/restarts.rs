@@ -214,6 +214,7 @@ pub(super) fn python(log: &LogSummary, out: &mut Vec<CauseFinding>) {
                 | LogEvent::NameFailed
                 | LogEvent::TlsFailed(_)
                 | LogEvent::WifiCall
+                | LogEvent::ConnectsTwice
                 | LogEvent::EspNowUnheard
         )
     });
