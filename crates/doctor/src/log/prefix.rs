@@ -13,7 +13,7 @@ const LONGEST_NAME: usize = 64;
 const BYTES: [&str; 2] = ["b'", "b\""];
 
 /// Names of the line in a journal of JSON.
-const MEMBERS: [&str; 3] = ["\"log\":\"", "\"msg\":\"", "\"message\":\""];
+const MEMBERS: [&str; 3] = ["\"log\":", "\"msg\":", "\"message\":"];
 
 /// Removes quotes of Markdown, Python's prompt and what a journal writes: `Nov 27 12:00:00 host esp[123]: `.
 pub(super) fn unquoted(line: &str) -> &str {
@@ -21,7 +21,8 @@ pub(super) fn unquoted(line: &str) -> &str {
     let line = line.strip_suffix('`').unwrap_or(line);
     let member = || {
         let object = line.strip_prefix('{')?;
-        let (_, text) = MEMBERS.iter().find_map(|it| object.split_once(it))?;
+        let (_, value) = MEMBERS.iter().find_map(|it| object.split_once(it))?;
+        let text = value.trim_start().strip_prefix('"')?;
         // What stands behind it: its last quotation mark that has no backslash before it.
         let quotes = text.match_indices('"').find(|it| !text[..it.0].ends_with('\\'));
         Some(quotes.map_or(text, |it| &text[..it.0]))

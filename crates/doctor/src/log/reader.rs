@@ -3,7 +3,7 @@
 use super::event::{LogEvent, ResetReason, all_events};
 use super::open_crash::OpenCrash;
 use super::prefix::Numbering;
-use super::record::{LogRecord, plain, records};
+use super::record::{LogRecord, lines_in_one, plain, records};
 use super::scan::OldNetworks;
 use super::silence::Silence;
 use super::soft_ap::SoftAp;
@@ -29,12 +29,6 @@ const KINDS: usize = 4096;
 
 /// Narrowest terminal whose lines may be wrapped, in characters.
 const NARROWEST: usize = 60;
-
-/// The end of a line as programs and pages write it into one.
-const LINE_END: &str = "\\n";
-
-/// Ends of lines in a line, from which on it is a log that a program has written into one, whose lines count each for itself.
-const ESCAPED: usize = 3;
 
 /// Within this time of the device, driver and program tell of the same disconnection, milliseconds.
 const SAME_MS: u64 = 1000;
@@ -220,14 +214,13 @@ impl LogReader {
         let number = summary.lines;
         let line = plain(&String::from_utf8_lossy(&self.line));
         self.line.clear();
-        if line.matches(LINE_END).count() >= ESCAPED {
+        let pieces = lines_in_one(&line);
+        if !pieces.is_empty() {
             self.release();
-            let mut number = number;
-            for piece in line.split(LINE_END) {
-                self.read(&WrappedLine::new(piece.trim_end_matches("\\r").into(), number));
-                number += 1;
+            for (piece, number) in pieces.iter().zip(number..) {
+                self.read(&WrappedLine::new((*piece).into(), number));
             }
-            self.summary.lines = number - 1;
+            self.summary.lines = number - 1 + pieces.len() as u64;
             return;
         }
         let columns = line.chars().count();

@@ -133,6 +133,35 @@ pub fn records(line: &str) -> Vec<LogRecord<'_>> {
     found
 }
 
+/// The end of a line as programs write it into one.
+const LINE_END: &str = "\\n";
+
+/// Ends of lines in a line, from which on it is a log that a program has written into one.
+const ESCAPED: usize = 3;
+
+/// Records in a line, from which on a page has made one line of a log: two tasks mix two, seldom three.
+const JOINED: usize = 4;
+
+/// Returns the lines of a log that a program or a page has made one line of; none of any other line.
+pub(super) fn lines_in_one(line: &str) -> Vec<&str> {
+    if line.matches(LINE_END).count() >= ESCAPED {
+        return line.split(LINE_END).map(|it| it.trim_end_matches("\\r")).collect();
+    }
+    let mut starts = Vec::new();
+    let mut from = 0;
+    while let Some(head) = next_head(line, from) {
+        from = head.text;
+        starts.push(head.start);
+    }
+    if starts.len() < JOINED {
+        return Vec::new();
+    }
+    let ends = starts.iter().skip(1).copied().chain(core::iter::once(line.len()));
+    let before = Some(&line[..starts[0]]).filter(|it| !it.trim().is_empty());
+    let pieces = starts.iter().zip(ends).map(|(from, to)| &line[*from..to]);
+    before.into_iter().chain(pieces).collect()
+}
+
 fn records_before_rom(line: &str) -> Vec<LogRecord<'_>> {
     let mut heads = Vec::new();
     let mut from = 0;
@@ -229,6 +258,15 @@ mod tests {
             one("12:34:56.789 -> ESP-ROM:esp32c3-api1-20210207").3,
             "ESP-ROM:esp32c3-api1-20210207"
         );
+    }
+
+    #[test]
+    fn a_log_in_one_line_has_its_lines() {
+        let log = "I (1) a: x I (2) b: y E (3) c: z W (4) d: w";
+        assert_eq!(lines_in_one(log), ["I (1) a: x ", "I (2) b: y ", "E (3) c: z ", "W (4) d: w"]);
+        assert_eq!(lines_in_one("one\\r\\ntwo\\r\\nthree\\r\\n"), ["one", "two", "three", ""]);
+        assert!(lines_in_one("I (10) wifi:state: ruE (11) app: errno 12n -> init").is_empty());
+        assert!(lines_in_one("printf(\"x\\n\")").is_empty());
     }
 
     #[test]
