@@ -445,6 +445,64 @@ fn what_is_disturbed_of_an_ampdu_is_lost() {
     assert_eq!(disturbed(1700, -35.0, 1500, turns), (vec![Taken, Taken, Taken, Lost], false));
 }
 
+/// Sends of each station, none of which may begin before the last has ended.
+#[derive(Default)]
+struct Sends {
+    until: [u64; 3],
+    /// Frames to itself that were on the air when an A-MPDU ended.
+    across: u32,
+    ampdu_end: u64,
+    answers: u32,
+}
+
+impl MacUser for Sends {
+    fn on_tx_start(&mut self, frame: &Ppdu) {
+        let until = &mut self.until[frame.from as usize];
+        assert!(*until <= frame.begin, "{frame:?} begins before {until}");
+        *until = frame.end;
+        match frame.kind {
+            FrameKind::Data if frame.mpdus > 1 => self.ampdu_end = frame.end,
+            FrameKind::Cts => {
+                self.across += u32::from(frame.begin < self.ampdu_end && self.ampdu_end < frame.end)
+            }
+            FrameKind::BlockAck => self.answers += 1,
+            _ => {}
+        }
+    }
+}
+
+/// A receiver that was turned away from an A-MPDU, and that sends its CTS-to-self when it ends, does not answer it: the frame
+/// behind the CTS would begin while the answer is on the air.
+#[test]
+fn a_receiver_that_sends_when_an_ampdu_ends_does_not_answer() {
+    let mut across = 0;
+    for us in 1560..1640 {
+        let links = RadioLinks::new(3, -95.0, |from, to| match (from, to) {
+            // Below the energy threshold: the medium is idle once nothing is read.
+            (0, 1) | (1, 0) => -80.0,
+            (2, 1) => -65.0,
+            _ => -120.0,
+        });
+        let receiver =
+            ReceiverConfig { capture: FrameCapture::any_time(10.0), ..ReceiverConfig::default() };
+        let guarded = MacConfig { protect: Some(WifiMode::Hr(Hr::M11)), ..settings() };
+        let mut room =
+            WirelessMedium::new(1, links, &[receiver], [settings(), guarded, settings()]);
+        let mut user = Sends::default();
+        room.run(&mut user, Instant::from_nanos(1_000_000));
+        (0..4).for_each(|_| room.send(0, packet(1)).expect("a buffer"));
+        room.run(&mut user, Instant::from_nanos(1_300_000));
+        let noise = TxFrame::new(GROUP, 14, WifiMode::Ofdm(Ofdm::M54), 0);
+        room.send(2, noise).expect("a buffer");
+        room.run(&mut user, Instant::from_nanos(us * 1000));
+        room.send(1, packet(0)).expect("a buffer");
+        room.run(&mut user, Instant::from_nanos(1_870_000));
+        assert!(user.across == 0 || user.answers == 0, "{us}");
+        across += user.across;
+    }
+    assert!(across > 0, "no CTS was on the air at the end");
+}
+
 /// Requests are tried like frames, with attempts counted, and the window is the first one again
 /// after the answer.
 #[test]

@@ -321,9 +321,10 @@ impl WirelessMedium {
         let exchange = &mut self.stations[frame.from as usize].exchange;
         exchange.on_air = false;
         let last = usize::from(frame.mpdus) - 1;
-        // The addressee is still receiving it, or it would have been given a chance.
-        let reading =
-            heard.is_some() || self.states[frame.to as usize].receiver.receiving == NO_FRAME;
+        // The addressee is still receiving it, or it would have been given a chance. One that has turned to sending, its CTS-to-self
+        // say, has lost it.
+        let receiver = &self.states[frame.to as usize].receiver;
+        let reading = heard.is_some() || receiver.receiving == NO_FRAME && !receiver.sending();
         self.on_mpdu_end(user, frame, last, heard.ok_or(missed));
         self.exchange_answered(frame, reading);
         let mpdus = core::mem::take(&mut self.stations[frame.from as usize].exchange.mpdus);
@@ -336,8 +337,8 @@ impl WirelessMedium {
         self.await_answer(frame.from, frame.mode, kind);
     }
 
-    /// Schedules the answer of an addressee that has read an MPDU and does not receive another
-    /// frame by now.
+    /// Schedules the answer of an addressee that has read an MPDU and neither receives another frame
+    /// by now nor sends one.
     fn exchange_answered(&mut self, frame: &Ppdu, reading: bool) {
         if !self.stations[frame.from as usize].exchange.answers {
             return;
