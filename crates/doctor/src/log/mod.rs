@@ -31,6 +31,7 @@
 //! | `topic` | what a record speaks of: the network, a broker, a server, or none of them |
 //! | `traceback` | backtraces of Python |
 //! | `trigger` | words without which a record tells nothing |
+//! | `waits` | programs that wait, or try again |
 //! | `wordlist` | lists of words, and how they are found |
 //! | `words` | a second reading: a failure beside a subject |
 //! | `wrapped` | lines that a terminal wrapped |
@@ -64,6 +65,7 @@ mod subjects;
 mod topic;
 mod traceback;
 mod trigger;
+mod waits;
 mod wordlist;
 mod words;
 mod wrapped;

@@ -275,7 +275,9 @@ const ENDED: &[&str] = &[
 /// Returns whether a text tells of a connection that ended or could not be made, without an error of sockets.
 fn connection_ended(lower: &SearchText<'_>) -> bool {
     let client = lower.contains("fail") && return_code(lower) == Some(None);
-    let of_broker = ["mqtt", "broker"].iter().any(|it| lower.contains(it));
+    // "Enter MQTTDisconnected": a state that a program begins with.
+    let of_broker =
+        ["mqtt", "broker"].iter().any(|it| lower.contains(it)) && !lower.starts_with("enter ");
     let mqtt = of_broker
         && ["disconnected", "connection failed", "failed, reason", "connection lost"]
             .iter()

@@ -95,6 +95,8 @@ const REFUSED: &[&str] = &[
     "no ota partition",
     "passive ota partition not found",
     "could not find update partition",
+    "rollback detected",
+    "rolled back from partition",
 ];
 
 /// Words of an update that fails, in lower case.
@@ -350,8 +352,11 @@ fn update(lower: &SearchText<'_>, tag: &str) -> Option<LogEvent> {
     if bare || of_example.is_some_and(|it| numbered.iter().any(|words| it.ends_with(words))) {
         return Some(LogEvent::UpdateFailed);
     }
-    let of_updater = lower.starts_with("fota ") || lower.starts_with("ota client");
-    if of_updater && (signs::FAILS.is_in(lower) || signs::TIMEOUT.is_in(lower)) {
+    let of_updater =
+        ["fota ", "ota client", "[ota]", "[mqtt ota]"].iter().any(|it| lower.starts_with(it));
+    let ends =
+        || signs::FAILS.is_in(lower) || signs::TIMEOUT.is_in(lower) || lower.contains("rejected");
+    if of_updater && ends() {
         return Some(LogEvent::UpdateFailed);
     }
     // "OTA failed: 0" and "if the update failed" tell of none.

@@ -383,6 +383,8 @@ pub(super) static OTHERS: PhraseList = PhraseList::new(&[
     "eeprom",
     "rtc",
     "battery",
+    "sensor not",
+    "serial connection",
     "oled",
     "lcd",
     "touch",

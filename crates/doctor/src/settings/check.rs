@@ -105,6 +105,11 @@ fn cause(
     reading: &ParsedSdkConfig,
     context: &SdkContext,
 ) -> Option<CauseFinding> {
+    // MicroPython and others leave these buffers without a limit on purpose: where a log shows that the heap is used up for it, that
+    // is the finding.
+    if found.rule == "dynamic-rx" && found.severity == Severity::Wrong && it.file.is_none() {
+        return None;
+    }
     let options: Vec<ConfigOption> =
         found.set.iter().filter_map(|it| ConfigOption::find(&it.name)).collect();
     let small = |option: &ConfigOption| {
