@@ -277,7 +277,7 @@ fn connection_ended(lower: &SearchText<'_>) -> bool {
     let client = lower.contains("fail") && return_code(lower) == Some(None);
     // "Enter MQTTDisconnected": a state that a program begins with.
     let of_broker =
-        ["mqtt", "broker"].iter().any(|it| lower.contains(it)) && !lower.starts_with("enter ");
+        ["mqtt", "broker"].iter().any(|it| lower.contains(it)) && !lower.contains("enter mqtt");
     let mqtt = of_broker
         && ["disconnected", "connection failed", "failed, reason", "connection lost"]
             .iter()
