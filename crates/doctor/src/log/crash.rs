@@ -149,6 +149,7 @@ const CRASHES: [(&[&str], LogEvent); 6] = [
             // The register of the cause, in the dumps of all of them.
             "EXCCAUSE",
             "exccause=",
+            "epc1=0x",
             "terminate called after",
             "Backtrace: 0x",
             "Backtrace:0x",
@@ -390,7 +391,9 @@ pub(super) fn memory(lower: &SearchText<'_>) -> Option<LogEvent> {
     .filter_map(|it| Some(&lower[lower.find(it)? + it.len()..]))
     .any(|it| has_number(it, "257") || has_number(it, "0x101") || has_number(it, "0x0101"));
     let tls = ["ssl", "tls", "handshake", "ecdh"].iter().any(|it| lower.contains(it));
-    let tls = tls && tls_memory(lower);
+    // ESP-IDF's events of MQTT have the same code without its minus.
+    let stack = lower.contains("tls stack error") && lower.has_number("0x7f00");
+    let tls = tls && (stack || tls_memory(lower));
     // "malloc of size 4098 failed", "Allocating 937 KB frame buffer Failed".
     let takes = ["malloc", "calloc", "allocating "].iter().any(|it| lower.contains(it));
     let takes = takes && ["fail", "unable", "error"].iter().any(|it| lower.contains(it));

@@ -154,6 +154,10 @@ pub(super) fn disconnection(record: &SearchRecord<'_>) -> Option<LogEvent> {
     if !speaks.iter().any(|it| lower.contains(it)) || is_of_others(record, lower) {
         return None;
     }
+    // The ESP8266's exceptions have reasons of their own.
+    if lower.contains("epc1=") {
+        return None;
+    }
     if let Some(code) = NUMBERED.iter().find_map(|it| number(lower.split_once(it)?.1)) {
         return known(code);
     }
@@ -292,6 +296,10 @@ pub(super) fn link(record: &SearchRecord<'_>) -> Vec<LogEvent> {
     // ESP-AT's answer to AT+CIPSTATUS: it has tried to join, and is not connected.
     if text.as_str() == "STATUS:5" || text.contains("> STATUS:5 ") {
         found.push(LogEvent::Words(WordCause::LinkDown));
+    }
+    // ESP-AT, of a command that came while it carried out another.
+    if ["busy now ...", "busy p..."].contains(&text.as_str()) {
+        found.push(LogEvent::Words(WordCause::WifiCall));
     }
     // The ESP8266's driver is told to begin anew before it is associated, and has no reason for it.
     if matches!(state(text), Some("2 -> 0 (0)" | "3 -> 0 (0)")) {

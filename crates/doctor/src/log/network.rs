@@ -234,6 +234,8 @@ const ENDED: &[&str] = &[
     "error: connection refused",
     "error: connection lost",
     "error: read timeout",
+    "get failed: -",
+    "post failed: -",
     "error: send header failed",
     "mqtt connect failed",
     "mqtt connection failed",

@@ -30,6 +30,8 @@ const WORDS: &[&str] = &[
     "fatal error",
     "panic",
     "exccause",
+    "epc1=",
+    "busy ",
     "++++",
     "fragment",
     "core code",

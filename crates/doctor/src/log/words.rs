@@ -83,7 +83,8 @@ pub(super) fn told(record: &LogRecord<'_>, before: Option<Subject>) -> Option<Lo
     let lower = record.text.to_lowercase();
     // ESP-IDF's examples tell of each number of an error that is not 0, of TLS also where nothing of it was asked for.
     // ESPHome tells of the state of each component, whatever it is.
-    let states = ["reported from tls stack", "set error flag", "set warning flag"];
+    let states =
+        ["reported from tls stack", "set error flag", "set warning flag", "already disconnected"];
     if states.iter().any(|it| lower.contains(it)) || is_own_server(&lower) {
         return None;
     }

@@ -2,7 +2,7 @@
 
 use super::finding;
 use crate::finding::{CauseFinding, Certainty, TroubleCause};
-use crate::log::{LogEvent, LogSummary, ResetReason};
+use crate::log::{LogEvent, LogSummary, ResetReason, WordCause};
 use alloc::vec::Vec;
 use espbench_model::sdkconfig::Chip;
 
@@ -68,6 +68,9 @@ pub(super) fn findings(log: &LogSummary, out: &mut Vec<CauseFinding>) {
     out.extend(finding(log, TroubleCause::Brownout, Certainty::High, words, brownout));
     silent(log, out);
     for (cause, event, words) in RESTARTS {
+        if cause == TroubleCause::Flash && is_of_update(log) {
+            continue;
+        }
         // A flash that could not be read once, before a program that runs, is in order.
         let sure = if cause == TroubleCause::Flash && started(log) {
             Certainty::Low
@@ -79,6 +82,23 @@ pub(super) fn findings(log: &LogSummary, out: &mut Vec<CauseFinding>) {
     waits_for_download(log, out);
     watchdog(log, out);
     heap(log, out);
+}
+
+/// Lines behind an image that is refused within which an updater says that it failed.
+const TELLS: u64 = 4;
+
+/// Returns whether the image that could not be read is one that an updater has just written.
+fn is_of_update(log: &LogSummary) -> bool {
+    let image = |it: &LogEvent| *it == LogEvent::FlashUnreadable;
+    let failed = |it: &LogEvent| {
+        matches!(
+            it,
+            LogEvent::UpdateFailed | LogEvent::UpdateRefused | LogEvent::Words(WordCause::Update)
+        )
+    };
+    let (first, last) = (log.places(image).first().map_or(0, |it| it.line), log.last_line(image));
+    let told = log.places(failed);
+    first == last && told.iter().any(|it| (last + 1..=last + TELLS).contains(&it.line))
 }
 
 /// Finds a chip that waits for a program to be written, with which its log ends.
