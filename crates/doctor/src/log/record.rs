@@ -69,7 +69,11 @@ const ENTITIES: [(&str, char); 7] = [
 pub fn plain(line: &str) -> String {
     let mut out = String::with_capacity(line.len());
     let mut rest = line;
-    while let Some(char) = rest.chars().next() {
+    loop {
+        let as_it_is = rest.bytes().position(may_go).unwrap_or(rest.len());
+        out.push_str(&rest[..as_it_is]);
+        rest = &rest[as_it_is..];
+        let Some(char) = rest.chars().next() else { break };
         let behind = &rest[char.len_utf8()..];
         rest = behind;
         match char {
@@ -102,6 +106,11 @@ pub fn plain(line: &str) -> String {
         }
     }
     out
+}
+
+/// Returns whether a byte, the first of its character, may be one that is not kept as it is.
+const fn may_go(it: u8) -> bool {
+    matches!(it, b'[' | b'&') || it < b' ' || it >= 0x7f
 }
 
 /// Returns what stands behind the parameters and the letter of a colour (`0;32m`), whose `ESC [` is before it.
@@ -144,8 +153,13 @@ const JOINED: usize = 4;
 
 /// Returns the lines of a log that a program or a page has made one line of; none of any other line.
 pub(super) fn lines_in_one(line: &str) -> Vec<&str> {
-    if line.matches(LINE_END).count() >= ESCAPED {
+    let bytes = || line.bytes();
+    if bytes().any(|it| it == b'\\') && line.matches(LINE_END).count() >= ESCAPED {
         return line.split(LINE_END).map(|it| it.trim_end_matches("\\r")).collect();
+    }
+    // Nearly every head has one of these.
+    if bytes().filter(|it| matches!(it, b'(' | b'[')).count() < JOINED {
+        return Vec::new();
     }
     let mut starts = Vec::new();
     let mut from = 0;
