@@ -23,7 +23,7 @@ pub(super) fn unquoted(line: &str) -> &str {
         let object = line.strip_prefix('{')?;
         let (_, value) = MEMBERS.iter().find_map(|it| object.split_once(it))?;
         let text = value.trim_start().strip_prefix('"')?;
-        // What stands behind it: its last quotation mark that has no backslash before it.
+        // The text ends at the first quotation mark that has no backslash before it.
         let quotes = text.match_indices('"').find(|it| !text[..it.0].ends_with('\\'));
         Some(quotes.map_or(text, |it| &text[..it.0]))
     };

@@ -124,7 +124,7 @@ fn colour(text: &str) -> Option<&str> {
 const ROM: [&str; 3] = ["ets Jun ", "ets Jul ", "ESP-ROM:esp32"];
 
 /// Returns whether a record begins with what the ROM prints at each start.
-pub(super) fn is_of_rom(record: &LogRecord<'_>) -> bool {
+pub(super) fn is_rom_banner(record: &LogRecord<'_>) -> bool {
     ROM.iter().any(|it| record.text.starts_with(it))
 }
 

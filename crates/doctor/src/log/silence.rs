@@ -3,7 +3,7 @@
 
 use super::address;
 use super::event::{LogEvent, ResetReason};
-use super::record::{LogRecord, is_of_rom};
+use super::record::{LogRecord, is_rom_banner};
 
 /// First words of the driver of the ESP8266 when DHCP starts.
 const ASKS: &str = "dhcp client start";
@@ -78,7 +78,7 @@ impl Silence {
 
     /// Reads the ROM's first words in a line that the radio's start began: the device was reset while it printed it.
     pub(super) fn cut_off(&self, record: &LogRecord<'_>) -> Option<LogEvent> {
-        (self.radio && is_of_rom(record)).then_some(LogEvent::Reset(ResetReason::Silent))
+        (self.radio && is_rom_banner(record)).then_some(LogEvent::Reset(ResetReason::Silent))
     }
 
     /// Reads the address behind its label.
