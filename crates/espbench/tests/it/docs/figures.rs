@@ -4,10 +4,12 @@
 //! |---|---|
 //! | `truth DOCUMENTS GROUP [STANDING] median\|within\|spread\|share` | of `reference/truth.csv`: the mean over its seeds, with `spread` and `share` also the least and the most |
 //! | `seeds PLAN MODE METRIC [COLUMN=VALUE]` | a cell of a plan over the seeds of `reference/seeds.csv`: the least and the most |
+//! | `constants ORIGIN` | how many constants of the lab have that origin |
 //! | `counts PAGE PHRASE` | the share of the first "N of M" behind a phrase of another page |
 
 use super::AGAIN;
 use super::page::{Page, pages, root};
+use crate::util::TestDir;
 use espbench::cli::builtin;
 use espbench_engine::{Simulation, truth};
 use espbench_measure::cell::Cell;
@@ -20,7 +22,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
 /// Plans that are of no use but for a figure of a page.
-const PLANS: [(&str, &str); 3] = [
+const PLANS: [(&str, &str); 4] = [
     (
         "many",
         r#"
@@ -53,6 +55,18 @@ cast = "broadcast"
 size = 10
 count = 10
 distance = "0.5 m"
+"#,
+    ),
+    (
+        "raw",
+        r#"
+name = "raw"
+[[measure]]
+kind = "raw-esp-now"
+cast = ["unicast", "broadcast"]
+size = 250
+phy_rate = "1M"
+count = 1000
 "#,
     ),
     (
@@ -112,7 +126,9 @@ fn is_named(cell: &Cell, words: &[&str]) -> bool {
             _ => false,
         })
     };
-    cell.id.mode == *mode && cell.id.metric == rest[0] && rest[1..].iter().all(is_setting)
+    // A cell may have no mode.
+    let is_of_mode = cell.id.mode == *mode || (cell.id.mode.is_empty() && *mode == "-");
+    is_of_mode && cell.id.metric == rest[0] && rest[1..].iter().all(is_setting)
 }
 
 /// Carries out a plan with a seed, and returns the cells of these figures of it.
@@ -246,6 +262,11 @@ pub fn value(source: &str) -> String {
                 panic!("{STORED} has no `{named}`: {AGAIN}")
             };
             span(&short(*low), &short(*high))
+        }
+        "constants" => {
+            let out = TestDir::new().run(&["lab", "constants", "--format", "json"]).ok();
+            let list: Vec<serde_json::Value> = serde_json::from_str(&out).unwrap();
+            list.iter().filter(|it| it["origin"] == words[1]).count().to_string()
         }
         "counts" => {
             let (page, phrase) = source["counts ".len()..].split_once(' ').expect("a phrase");
