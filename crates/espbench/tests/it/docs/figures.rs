@@ -228,7 +228,7 @@ fn of_truth(words: &[&str]) -> String {
     }
 }
 
-/// A number with commas, at the beginning or the end of a text.
+/// Parses a number with commas at the beginning or the end of a text.
 fn number(text: &str, is_end: bool) -> Option<u64> {
     let is_other = |c: char| !c.is_ascii_digit() && c != ',';
     let part = if is_end { text.rsplit(is_other).next() } else { text.split(is_other).next() };
