@@ -8,7 +8,9 @@ use crate::{published, render};
 use anyhow::{Context as _, bail};
 use espbench_measure::cell::{Cell, Origin};
 use espbench_measure::columns::{COMPARED, POWER, compared as compared_rows, power_rows};
-use espbench_measure::compare::{CellDifference, Comparison, compare, exactly, gate, power};
+use espbench_measure::compare::{
+    CellDifference, Comparison, Tolerance, compare, exactly, gate, power,
+};
 use espbench_measure::label;
 use espbench_measure::report::{Report, SCHEMA};
 use espbench_measure::table::compared;
@@ -106,7 +108,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     print(args, &comparisons)?;
     let Some(limit) = args.threshold else { return Ok(ExitCode::SUCCESS) };
-    let gated = gate(&comparisons, limit);
+    let gated = gate(&comparisons, &Tolerance::of_part(limit));
     if gated.judged == 0 {
         bail!(
             UserError::new("the threshold decides nothing")
