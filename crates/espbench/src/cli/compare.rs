@@ -9,7 +9,7 @@ use anyhow::{Context as _, bail};
 use espbench_measure::cell::{Cell, Origin};
 use espbench_measure::columns::{COMPARED, POWER, compared as compared_rows, power_rows};
 use espbench_measure::compare::{
-    CellDifference, Comparison, Tolerance, compare, exactly, gate, power,
+    CellDifference, Comparison, ExactlyCompared, Tolerance, compare, exactly, gate, power,
 };
 use espbench_measure::label;
 use espbench_measure::report::{Report, SCHEMA};
@@ -177,13 +177,22 @@ fn exact(args: &Args) -> anyhow::Result<ExitCode> {
         say!("all {} figures are equal", found.compared);
         return Ok(ExitCode::SUCCESS);
     };
-    let all = found.differences.len();
-    say!(
-        "espbench: {all} of {} figures differ; the first: {}",
-        ours.len().max(others.len()),
-        told(first)
-    );
+    say!("espbench: {}; the first: {}", counted(&found), told(first));
     Ok(ExitCode::from(1))
+}
+
+/// Counts the figures that are not the same on both sides: those that differ, and those that one side lacks.
+fn counted(found: &ExactlyCompared) -> String {
+    let of = |is: fn(&CellDifference) -> bool| found.differences.iter().filter(|it| is(it)).count();
+    let here = of(|it| it.other.is_none());
+    let there = of(|it| it.ours.is_none());
+    let differ = found.differences.len() - here - there;
+    let only = format!("{here} are here alone, and {there} there alone");
+    match (found.compared, here + there) {
+        (0, _) => format!("no figure is of a test of both sides: {only}"),
+        (all, 0) => format!("{differ} of {all} figures differ"),
+        (all, _) => format!("{differ} of the {all} figures of both sides differ; {only}"),
+    }
 }
 
 /// Tells a figure that is not the same on both sides.
