@@ -148,7 +148,7 @@ enum Command {
     Compare(compare::Args),
     /// Fit constants of the lab to a measured run
     Fit(Box<fit::Args>),
-    /// Serve check, predict, tune, doctor, run and read as tools of the Model Context Protocol, over stdio
+    /// Serve check, predict, tune, doctor, run, read and compare as tools of the Model Context Protocol, over stdio
     #[cfg(feature = "mcp")]
     Mcp(mcp::Args),
     /// Print the completions of a shell: bash, zsh, fish, powershell or elvish
