@@ -210,7 +210,7 @@ pub struct MeasureArgs {
     /// HOST:PORT on that address
     #[arg(long, value_name = "FILE|[HOST]:PORT", value_parser = super::live::parse)]
     pub openmetrics: Option<super::live::Where>,
-    /// No progress on stderr
+    /// Print the answer and errors alone: no progress, no names of files
     #[arg(short, long)]
     pub quiet: bool,
 }

@@ -142,7 +142,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     drop(rooms);
     let mut facts = predictor.facts("frames");
     facts.host.insert("message".into(), answer.title.clone());
-    output::write(&answer.report(&facts), &args.output)?;
+    output::write(&answer.report(&facts), &args.output, args.quiet)?;
     Ok(if answer.points.is_empty() { ExitCode::from(2) } else { ExitCode::SUCCESS })
 }
 

@@ -64,6 +64,6 @@ fn write(
     predictor: &Predictor,
     answer: &PredictAnswer,
 ) -> anyhow::Result<ExitCode> {
-    output::write(&report(&predictor.facts(name), answer), &common.output)?;
+    output::write(&report(&predictor.facts(name), answer), &common.output, common.quiet)?;
     Ok(if answer.points.is_empty() { ExitCode::from(2) } else { ExitCode::SUCCESS })
 }
