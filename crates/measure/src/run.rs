@@ -6,7 +6,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::str::FromStr;
-use espbench_model::fact::TypedFact;
+use espbench_model::fact::{self, TypedFact};
 use espbench_model::sample::Sample;
 use espbench_model::workload::Workload;
 use serde::{Deserialize, Serialize};
@@ -111,6 +111,12 @@ pub struct Recorded {
 }
 
 impl Recorded {
+    /// Returns whether the user stopped the cell before its end.
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
+        self.facts.contains_key(fact::STOPPED)
+    }
+
     /// Returns the value of a fact; `None` where the target did not tell it.
     #[must_use]
     pub fn told<T: FromStr>(&self, fact: TypedFact<T>) -> Option<T> {

@@ -119,6 +119,8 @@ pub const OVERRIDDEN: &str = "plan-sets";
 pub const FARTHEST_M: TypedFact<f64> = TypedFact::new("farthest-m");
 /// Fact: distance in metres at which the model of the place ends, where a device is farther away.
 pub const MODEL_ENDS_M: TypedFact<f64> = TypedFact::new("model-ends-m");
+/// Fact: the user stopped the cell before its end; what was recorded until then is there.
+pub const STOPPED: &str = "stopped";
 /// Fact: whether the server's certificate was checked.
 pub const TLS_CERTIFICATE: TypedFact<CertificateCheck> = TypedFact::new("tls_certificate");
 /// Fact: name that the server's certificate was to be for (RFC 6066, section 3).

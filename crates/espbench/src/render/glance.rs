@@ -190,12 +190,7 @@ impl Page {
         for cause in report.causes().iter().take(CAUSES) {
             self.marked(style, "✗", cause, 3);
         }
-        if report.incomplete {
-            let text = format!(
-                "The run was cut short: {} of its cells are missing. Complete it with \
-                 espbench run --resume {}",
-                report.missing, report.run.name
-            );
+        if let Some(text) = report.cut_short() {
             self.marked(style, "✗", &text, 2);
         }
         let failed: Vec<_> = report.checks.iter().filter(|it| !it.passed).collect();

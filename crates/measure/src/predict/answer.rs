@@ -18,6 +18,15 @@ use alloc::vec::Vec;
 /// Rates that are named one by one where they tie; of more their number is told.
 const NAMED: usize = 6;
 
+/// Says that rooms were simulated until somebody stopped, so many for each setting.
+pub(super) fn stopped(rooms: impl Iterator<Item = u32>) -> String {
+    match rooms.min() {
+        None | Some(0) => "Stopped before the first room was done: nothing is known.".into(),
+        Some(1) => "Stopped: a figure may be of 1 room, and its interval is wide.".into(),
+        Some(n) => format!("Stopped: figures are of {n} rooms or more, with wider intervals."),
+    }
+}
+
 impl PredictAnswer {
     /// Returns the answer in sentences, the most important first.
     #[must_use]
@@ -35,14 +44,31 @@ impl PredictAnswer {
         let remedy = self.rate_in_force().and_then(RateInForce::remedy);
         lines.extend(remedy.map(|it| format!("Next: {it}.")));
         lines.extend(change_sentence(self).map(|it| format!("Next: {it}.")));
-        if self.stopped {
-            lines.push("The sweep was stopped: what was done by then stands here.".into());
+        if let Some(cut) = self.cut_short() {
+            lines.insert(0, cut);
         }
         lines
     }
 
+    /// Says that the prediction was stopped, and of what its figures are.
+    fn cut_short(&self) -> Option<String> {
+        let is_search = matches!(self.question, PredictQuestion::LargestFleet(_));
+        // A search says itself how far it came.
+        let told = is_search && !self.points.is_empty();
+        (self.stopped && !told).then(|| stopped(self.points.iter().map(|it| it.rooms)))
+    }
+
     /// Returns the answer in a sentence, where the figures alone are none.
     pub(super) fn verdict(&self) -> Option<String> {
+        let lines: Vec<String> = self.cut_short().into_iter().chain(self.whole_verdict()).collect();
+        (!lines.is_empty()).then(|| lines.join(" "))
+    }
+
+    /// Returns the answer of what was simulated.
+    fn whole_verdict(&self) -> Option<String> {
+        if self.points.is_empty() && self.stopped {
+            return None;
+        }
         match &self.question {
             PredictQuestion::Fleet => self.kept(),
             PredictQuestion::LargestFleet(search) => {

@@ -451,9 +451,6 @@ impl PredictAnswer {
             );
         }
         warnings.extend(self.battery.as_ref().and_then(Battery::warning));
-        if self.stopped {
-            warnings.push("stopped: what was done by then stands here".into());
-        }
         warnings
     }
 }

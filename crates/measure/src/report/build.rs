@@ -3,7 +3,7 @@
 use super::digest::{Digest, Material, shorten};
 use super::fitted::FittedFigures;
 use super::glance::{self, Evidence, PlanPart};
-use super::{CellFailure, Check, Losses, OfCell, Overhead, Report, SCHEMA, pool, test_facts};
+use super::{CellFailure, Check, Losses, OfCell, Overhead, Report, SCHEMA, StoppedCell, pool, test_facts};
 use crate::air::{self, AirChapter};
 use crate::cell::{Cell, Identity, TestFacts};
 use crate::compare::{Comparison, compare};
@@ -37,6 +37,7 @@ pub struct Builder {
     air: AirChapter,
     warnings: Vec<((u32, u32), Vec<Warning>)>,
     failures: Vec<((u32, u32), CellFailure)>,
+    stopped: Vec<((u32, u32), StoppedCell)>,
     /// Theoretical limits of published cells.
     published: Vec<(Identity, f64)>,
     /// Figures that the lab was fitted to.
@@ -60,6 +61,7 @@ impl Builder {
             air: AirChapter::default(),
             warnings: Vec::new(),
             failures: Vec::new(),
+            stopped: Vec::new(),
             published: Vec::new(),
             fitted: FittedFigures::of(facts),
         }
@@ -106,6 +108,7 @@ impl Builder {
             let failure = CellFailure { place: label::of(recorded), error: error.clone() };
             self.failures.push((cell, failure));
         }
+        self.stopped.extend(StoppedCell::of(recorded).map(|it| (cell, it)));
         self.digests.push(Digest::new(recorded, cells));
     }
 
@@ -122,9 +125,11 @@ impl Builder {
         self.losses.sort_by_key(|(_, (cell, _))| of_work(*cell));
         self.warnings.sort_by_key(|(cell, _)| of_work(*cell));
         self.failures.sort_by_key(|(cell, _)| of_work(*cell));
+        self.stopped.sort_by_key(|(cell, _)| of_work(*cell));
+        let stopped: Vec<StoppedCell> = self.stopped.into_iter().map(|it| it.1).collect();
         let mut warnings: Vec<Warning> = self.warnings.into_iter().flat_map(|it| it.1).collect();
         let failures = self.failures.into_iter().map(|it| it.1).collect();
-        let done = self.digests.len();
+        let done = self.digests.len() - stopped.len();
         self.digests = pool::digests(self.digests);
         let losses = pool::losses(self.losses);
         test_facts::add_losses(&mut self.digests, &losses);
@@ -165,6 +170,7 @@ impl Builder {
             run: self.facts,
             incomplete: missing > 0,
             missing,
+            stopped,
             glance,
             cells: ours,
             comparisons,

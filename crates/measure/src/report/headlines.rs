@@ -18,14 +18,7 @@ impl Report {
     #[must_use]
     pub fn headlines(&self) -> Vec<String> {
         let mut lines = self.causes();
-        if self.incomplete {
-            let cells = if self.missing == 1 { "cell" } else { "cells" };
-            lines.push(format!(
-                "The run was cut short, and {} {cells} of its plan are not in this report; \
-                 `espbench run --resume {}` completes it.",
-                self.missing, self.run.name
-            ));
-        }
+        lines.extend(self.cut_short());
         if self.run.origin == Origin::Simulated {
             lines.push("All results are simulated: they come from the virtual lab.".into());
             lines.extend(self.truths());

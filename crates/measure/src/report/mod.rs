@@ -10,6 +10,7 @@
 //! | `headlines` | sentences that a reader must know before the first number |
 //! | `losses` | counts what became of the probes of one cell |
 //! | `pool` | repetitions of a cell as one, where a document's figures come from one test each |
+//! | `stopped` | cells that the user stopped, and how far they had come |
 //! | `sections` | the order in which a report is read, the same in every drawing |
 //! | `test_facts` | facts of the test that a result cell is of |
 
@@ -21,6 +22,7 @@ mod headlines;
 mod losses;
 mod pool;
 mod sections;
+mod stopped;
 mod test_facts;
 
 pub(crate) use build::known;
@@ -28,6 +30,7 @@ pub use build::{Builder, report};
 pub(crate) use glance::agreement;
 pub use glance::{Agreement, BARS, GlanceGroup, GlanceMetric, GlanceRow, GlanceValue};
 pub use sections::{CAPTURE, DIAGNOSIS, Section};
+pub use stopped::StoppedCell;
 pub(crate) use test_facts::{add_published, add_run};
 
 use crate::air::{ChannelOccupancy, Timeline};
@@ -129,9 +132,12 @@ pub struct Report {
     pub run: RunFacts,
     /// True where the run was cut short: `espbench run --resume` completes it.
     pub incomplete: bool,
-    /// Cells of the plan, with their repetitions, that were not measured for that reason.
+    /// Cells of the plan, with their repetitions, that were not measured to their end for that reason.
     #[serde(default, skip_serializing_if = "is_none")]
     pub missing: usize,
+    /// Cells that the user stopped: their figures are of what was recorded until then.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stopped: Vec<StoppedCell>,
     /// The leading figures, by plan and kind of test: the first look.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub glance: Vec<GlanceGroup>,
@@ -212,6 +218,7 @@ impl Report {
             run,
             incomplete: false,
             missing: 0,
+            stopped: Vec::new(),
             glance: Vec::new(),
             prediction: None,
             tuning: None,
