@@ -11,6 +11,7 @@
 //! | `losses` | counts what became of the probes of one cell |
 //! | `pool` | repetitions of a cell as one, where a document's figures come from one test each |
 //! | `sections` | the order in which a report is read, the same in every drawing |
+//! | `stations` | figures of each station of a test that several carry out at once |
 //! | `test_facts` | facts of the test that a result cell is of |
 
 mod build;
@@ -21,6 +22,7 @@ mod headlines;
 mod losses;
 mod pool;
 mod sections;
+pub(crate) mod stations;
 mod test_facts;
 
 pub(crate) use build::known;
