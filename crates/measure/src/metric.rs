@@ -148,9 +148,11 @@ pub fn of(cell: &Cell) -> (&str, Statistic) {
 }
 
 /// Quantities whose direction their unit does not tell; also with a further word, as in `loss_rx`.
-const DIRECTIONS: [(&str, Better); 21] = [
+const DIRECTIONS: [(&str, Better); 22] = [
     // In percent.
     ("loss", Better::Lower),
+    // A count of something unwanted.
+    ("packets_refused", Better::Lower),
     // A rate of something unwanted.
     ("queue_drop_rate", Better::Lower),
     // In kilobytes.
@@ -251,6 +253,9 @@ mod tests {
             ("charge_per_message", "uC", Better::Lower),
             ("probes_late", "probes", Better::Neither),
             ("packets_total", "packets", Better::Neither),
+            ("fairness", "index", Better::Higher),
+            ("packets_refused", "packets", Better::Lower),
+            ("loss_of_offered", "%", Better::Lower),
             ("TCP_WND_DEFAULT", "KB", Better::Neither),
             ("message_rate_offered", "messages/s", Better::Neither),
             ("message_rate_sent_avg", "messages/s", Better::Neither),

@@ -129,6 +129,8 @@ pub const TLS_SERVER_NAME: &str = "tls_server_name";
 /// Counter: further copies of probes that are not samples, because there were more copies than
 /// probes.
 pub const DUPLICATES_NOT_KEPT: &str = "duplicates-not-kept";
+/// Counter: characters of typed commands that a console has lost: such a command is cut.
+pub const TYPED_LOST: &str = "typed-lost";
 /// Counter: charge that the device drew while the cell was measured, in nanocoulombs. With the
 /// suffix `-STATE`, the share of one power state.
 pub const CHARGE_NC: &str = "charge-nanocoulomb";

@@ -33,6 +33,7 @@ mod wifi_join;
 use crate::cell::{Cell, Identity};
 use crate::figure::Figure;
 use crate::kind::headline::Headline;
+use crate::kind::iperf::SentDatagrams;
 use crate::limit::TheoreticalLimit;
 use crate::metric;
 use crate::plan::{PlanKey, Scalar};
@@ -153,6 +154,10 @@ pub(crate) trait TestKind {
     }
     /// Returns the rate that was asked of the sender, and the one that it kept.
     fn pace(&self, _recorded: &Recorded) -> Option<SenderPace> {
+        None
+    }
+    /// Returns the datagrams of senders that count what they sent; `None` where none does.
+    fn sent(&self, _recorded: &Recorded) -> Option<SentDatagrams> {
         None
     }
     /// Returns whether probes are sent at an interval; `None` where beacons leave no comb.

@@ -271,6 +271,7 @@ fn tables(material: &Material<'_>, comparisons: &[Comparison]) -> Vec<Table> {
     tables.extend(table::overview::table(material));
     tables.extend(kind::all().filter_map(|it| it.first_table(material)));
     tables.extend(kind::over_ip().flat_map(|it| it.tables(material)));
+    tables.extend(table::stations::tables(material));
     tables.extend(table::power::table(material));
     tables.extend(table::heap::tables(material));
     tables.extend(kind::others().flat_map(|it| it.tables(material)));

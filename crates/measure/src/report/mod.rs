@@ -12,6 +12,7 @@
 //! | `pool` | repetitions of a cell as one, where a document's figures come from one test each |
 //! | `stopped` | cells that the user stopped, and how far they had come |
 //! | `sections` | the order in which a report is read, the same in every drawing |
+//! | `stations` | figures of each station of a test that several carry out at once |
 //! | `test_facts` | facts of the test that a result cell is of |
 
 mod build;
@@ -23,6 +24,7 @@ mod losses;
 mod pool;
 mod sections;
 mod stopped;
+pub(crate) mod stations;
 mod test_facts;
 
 pub(crate) use build::known;

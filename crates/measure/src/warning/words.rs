@@ -24,6 +24,9 @@ impl Advice {
             Self::ClockTooCoarse { step_ns, median_ns } => clock(*step_ns, *median_ns),
             Self::SocketBufferOverflow { dropped } => overflow(*dropped),
             Self::SenderBehind { asked, kept, unit } => behind(*asked, *kept, unit),
+            Self::PartlyServed { served, devices } => partly_served(*served, *devices),
+            Self::CommandCut { characters } => command_cut(*characters),
+            Self::SendsRefused { refused, offered } => refused_sends(*refused, *offered),
             Self::BeaconComb { period_ms, strength } => comb(*period_ms, *strength),
             Self::CertificateNotVerified => not_verified(),
             Self::BeyondModel { farthest_m, valid_m } => beyond_model(*farthest_m, *valid_m),
@@ -104,6 +107,37 @@ fn behind(asked: f64, kept: f64, unit: &str) -> [String; 3] {
          sending; round trips do not."
             .to_string(),
         "Offer less, allow more in flight, or take other load off the sender.".to_string(),
+    ]
+}
+
+fn partly_served(served: u64, devices: u64) -> [String; 3] {
+    [
+        format!("{served} of {devices} devices were served."),
+        "So there is no time for all of them, and none is compared with a published one."
+            .to_string(),
+        "Send again to the others; the report lists what the consoles printed.".to_string(),
+    ]
+}
+
+fn command_cut(characters: u64) -> [String; 3] {
+    [
+        format!("A console lost {characters} characters of what was typed at it."),
+        "A command was cut: the test is not the one that was asked for.".to_string(),
+        "Look at the commands in the report; a busy device takes 256 characters at once, and a line holds 511."
+            .to_string(),
+    ]
+}
+
+fn refused_sends(refused: u64, offered: u64) -> [String; 3] {
+    let share = plain(libm::round(1000.0 * refused as f64 / offered.max(1) as f64) / 10.0);
+    [
+        format!("sendto refused {refused} of {offered} datagrams ({share} %): no memory (ENOMEM)."),
+        "They were never sent: the stations could not get the offered rate onto the channel. Loss is of \
+         what was sent."
+            .to_string(),
+        "Offer less, use more channels, or give the driver more TX buffers \
+         (CONFIG_ESP_WIFI_DYNAMIC_TX_BUFFER_NUM)."
+            .to_string(),
     ]
 }
 

@@ -7,7 +7,7 @@
 use super::out::{CUT, EspNowCells};
 use super::times;
 use crate::cell::Estimate;
-use crate::interval::{mean, mean_t, stddev};
+use crate::interval::{fairness, mean, mean_t, stddev};
 use crate::quantile::Sorted;
 use crate::run::Recorded;
 use crate::summary::round_trips::ProbeCounts;
@@ -102,13 +102,4 @@ fn spread(out: &mut EspNowCells<'_>, devices: &[Device], means: &[f64]) {
 fn proportion(e: Estimate) -> Estimate {
     let within = |end: Option<f64>| end.map(|v| v.clamp(0.0, 100.0));
     Estimate { low: within(e.low), high: within(e.high), ..e }
-}
-
-/// Returns Jain's fairness index: 1 where all shares are equal, 1/n where one device has everything
-/// (Jain, Chiu and Hawe 1984, "A quantitative measure of fairness and discrimination", DEC-TR-301).
-/// Returns `None` where every share is zero.
-fn fairness(shares: &[f64]) -> Option<f64> {
-    let sum: f64 = shares.iter().sum();
-    let squares: f64 = shares.iter().map(|x| x * x).sum();
-    (squares > 0.0).then(|| sum * sum / (shares.len() as f64 * squares))
 }
