@@ -201,6 +201,13 @@ pub fn better(metric: &str, unit: &str) -> Better {
     }
 }
 
+/// Returns whether values in that unit are rates: their theoretical limit is the greatest value, and that of
+/// others the least.
+#[must_use]
+pub fn is_rate(unit: &str) -> bool {
+    matches!(Dimension::of(unit), Some((Dimension::BitRate | Dimension::Rate, _)))
+}
+
 /// Returns whether values in that unit are parts of a whole. Such values are compared by their
 /// difference: the ratio of two losses says nothing where one of them is zero.
 #[must_use]

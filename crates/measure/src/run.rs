@@ -70,8 +70,16 @@ pub struct RunFacts {
     /// SHA-256 of the lab's library, of a run in the virtual lab.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub library: Option<String>,
+    /// Whether the lab is a file of the user's: no published figure is of that room.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub own_lab: bool,
     /// Host name is not among them: operating system, kernel, CPU, clock source, socket limits.
     pub host: BTreeMap<String, String>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+const fn is_false(flag: &bool) -> bool {
+    !*flag
 }
 
 impl RunFacts {

@@ -142,6 +142,7 @@ pub fn measure(mut job: Measurement<'_>) -> anyhow::Result<ExitCode> {
         beside: None,
         fitted: job.target.fits(),
         library: job.target.library(),
+        own_lab: job.target.is_own_lab(),
         host,
     };
     let run = store.begin(facts, overhead.as_ref(), &job.set)?;

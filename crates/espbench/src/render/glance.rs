@@ -435,7 +435,7 @@ pub(super) fn agreement(it: &Agreement, group: &GlanceGroup) -> String {
             let verdict = match (it.better, it.worse) {
                 (1, _) => "better",
                 (_, 1) => "worse",
-                _ => "no difference shown",
+                _ => "not shown to differ",
             };
             return format!("{what} {ratio:.2} x, {verdict}");
         }
@@ -447,11 +447,8 @@ pub(super) fn agreement(it: &Agreement, group: &GlanceGroup) -> String {
         );
     }
     if it.fitted > 0 {
-        return format!("the lab was fitted to the {} cells beside these", it.fitted);
+        let figures = if it.fitted == 1 { "figure" } else { "figures" };
+        return format!("a constant of the lab was fitted to the {} {figures} beside these", it.fitted);
     }
-    let another: Vec<&str> = it.reasons.iter().filter_map(|it| it.another()).collect();
-    if another.is_empty() {
-        return "the published figures are of a place or device that is not stated".into();
-    }
-    format!("not comparable: another {}", another.join(", another "))
+    format!("not comparable: {}", it.why.join("; "))
 }

@@ -15,14 +15,13 @@ use crate::predict::battery::Battery;
 use crate::run::{Recorded, RunFacts};
 use crate::summary::{SummaryContext, summarize};
 use crate::table::{self, Table};
-use crate::threshold::Threshold;
 use crate::truth::{Documents, Truth, truth};
 use crate::units::Dimension;
 use crate::warning::{self, Warning};
 use crate::wifi;
 use alloc::borrow::Cow;
+use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
-use core::ops::Range;
 use espbench_model::workload::Workload;
 
 /// Takes the recorded cells of a run one after the other, so that only one cell's samples need to
@@ -85,7 +84,8 @@ impl Builder {
         cells.extend(kind.without_network(&cells, &recorded.facts));
         for cell in &mut cells {
             if let Some(limit) = limits.iter().find(|it| it.metric == cell.id.metric) {
-                cell.limit = Some(limit.ours);
+                // What a console cut may lie below the limit: the exact figure has it.
+                cell.limit = kind.exact(&cell.id.metric).is_none().then_some(limit.ours);
                 self.published.push((cell.id.clone(), limit.published));
             }
             cell.source = Some(self.facts.name.clone());
@@ -100,7 +100,7 @@ impl Builder {
             known(cell);
         }
         let cell = (recorded.ordinal, recorded.repetition);
-        self.warnings.push((cell, warning::advise(recorded, &cells)));
+        self.warnings.push((cell, warning::advise(recorded)));
         let losses = Losses::of(recorded);
         self.air.add(recorded, &losses);
         self.losses.push((recorded.workload, (cell, losses)));
@@ -140,21 +140,19 @@ impl Builder {
         let over_tests = wifi::heap::over_tests(ours.iter());
         ours.extend(over_tests);
         test_facts::add_run(&mut ours, &self.facts);
+        // No document is of a room of the user's.
+        let published = if self.facts.own_lab { &[] } else { published };
         let published = &limited(published, &self.published);
         let comparisons = compare(&ours, published);
         let truth_of = |documents| truth(&ours, published, documents);
         let (truth, truth_wifi) = (truth_of(Documents::EspNow), truth_of(Documents::Wifi));
         let truths: Vec<&Truth> = truth.iter().chain(&truth_wifi).collect();
         let evidence = Evidence { truths: &truths, comparisons: &comparisons };
-        let glance = glance::groups(&self.plans, &self.digests, evidence);
-        if let Some(overhead) = overhead {
-            let coarse = |d: &Digest| {
-                let kind = d.workload.kind();
-                warning::clock(kind, &d.place(), &d.cells, overhead.clock_step_ns)
-            };
-            warnings.extend(self.digests.iter().filter_map(coarse));
-        }
-        let checks = checks(&self.facts.plan_text, &self.digests);
+        let step_ns = overhead.map(|it| it.clock_step_ns);
+        let checks = Checks::of(&self.facts.plan_text, &self.digests);
+        let look = glance::first_look(&self.plans, &self.digests, evidence, step_ns, &checks.failed);
+        warnings.extend(look.advice);
+        warnings.extend(checks.advice);
         let material = Material { origin: self.facts.origin, digests: &self.digests, published };
         let (occupancy, timelines) = self.air.finish();
         let mut tables = tables(&material, &comparisons);
@@ -171,7 +169,7 @@ impl Builder {
             incomplete: missing > 0,
             missing,
             stopped,
-            glance,
+            glance: look.groups,
             cells: ours,
             comparisons,
             tables,
@@ -180,7 +178,7 @@ impl Builder {
             occupancy,
             timelines,
             warnings,
-            checks,
+            checks: checks.all,
             failures,
             overhead,
             lab_truth: Vec::new(),
@@ -255,15 +253,40 @@ fn is_positive(unit: &str) -> bool {
     Dimension::of(unit).is_some()
 }
 
-/// Returns the outcomes of the plan's thresholds. A plan that cannot be read (by a later version)
-/// has none.
-fn checks(plan_text: &str, digests: &[Digest]) -> Vec<Check> {
-    let Ok(plans) = PlanSet::parse(plan_text) else { return Vec::new() };
-    let check = |(cells, threshold): (Range<u32>, &Threshold)| {
-        let its = digests.iter().filter(|d| cells.contains(&d.ordinal));
-        threshold.check(its.map(|d| (d.place(), d.cells.as_slice())))
-    };
-    plans.thresholds().into_iter().flat_map(check).collect()
+/// Outcomes of the plan's thresholds.
+#[derive(Default)]
+struct Checks {
+    all: Vec<Check>,
+    /// Positions of cells with a figure that broke one.
+    failed: BTreeSet<u32>,
+    /// Advice on figures that have too few samples for their limits.
+    advice: Vec<Warning>,
+}
+
+impl Checks {
+    /// Holds the thresholds of a plan against its cells. A plan that cannot be read (by a later version) has
+    /// none.
+    fn of(plan_text: &str, digests: &[Digest]) -> Self {
+        let Ok(plans) = PlanSet::parse(plan_text) else { return Self::default() };
+        let mut found = Self::default();
+        for (cells, threshold) in plans.thresholds() {
+            let its = || digests.iter().filter(|d| cells.contains(&d.ordinal));
+            found.all.extend(threshold.check(its().map(|d| (d.place(), d.cells.as_slice()))));
+            for digest in its() {
+                let limited = || digest.cells.iter().filter(|it| threshold.matches(it));
+                if limited().any(|cell| !threshold.holds(cell)) {
+                    found.failed.insert(digest.ordinal);
+                }
+                let few = limited().filter_map(|it| warning::few_samples(&it.id.metric, it));
+                found.advice.extend(few.map(|advice| Warning {
+                    place: digest.place(),
+                    workload: digest.workload.kind().into(),
+                    advice,
+                }));
+            }
+        }
+        found
+    }
 }
 
 fn tables(material: &Material<'_>, comparisons: &[Comparison]) -> Vec<Table> {

@@ -38,14 +38,20 @@ impl Report {
         lines
     }
 
-    /// Returns how true simulated figures are: over several seeds, or else in this run.
+    /// Returns how true simulated figures are, where published ones are of the same tests: over several seeds,
+    /// or else in this run.
     #[must_use]
     pub fn truths(&self) -> Vec<String> {
         if !self.lab_truth.is_empty() {
             return truth::sentences(&self.lab_truth);
         }
         let own = self.truth.as_ref().and_then(truth::headline);
-        own.into_iter().chain(self.truth_wifi.as_ref().and_then(truth::headline_wifi)).collect()
+        let over_wifi = self.truth_wifi.as_ref().and_then(truth::headline_wifi);
+        let mut lines: Vec<String> = own.into_iter().chain(over_wifi).collect();
+        if lines.is_empty() && self.run.origin == Origin::Simulated && !self.glance.is_empty() {
+            lines.push("No published counterpart: how true these figures are is not known.".into());
+        }
+        lines
     }
 
     /// Returns why cells could not be measured: a sentence for each different cause, of at most

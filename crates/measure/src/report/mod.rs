@@ -3,10 +3,11 @@
 //!
 //! | module | contents |
 //! |---|---|
+//! | `agreement` | agreement of leading figures with published ones, or why they cannot be compared |
 //! | `build` | makes the report of a run, one recorded cell at a time |
 //! | `digest` | what a report keeps of a recorded cell once its samples are gone |
 //! | `fitted` | figures that the lab was fitted to, which are marked |
-//! | `glance` | the leading figures, in few rows, and their agreement with published ones |
+//! | `glance` | the leading figures, in few rows |
 //! | `headlines` | sentences that a reader must know before the first number |
 //! | `losses` | counts what became of the probes of one cell |
 //! | `pool` | repetitions of a cell as one, where a document's figures come from one test each |
@@ -15,6 +16,7 @@
 //! | `stations` | figures of each station of a test that several carry out at once |
 //! | `test_facts` | facts of the test that a result cell is of |
 
+mod agreement;
 mod build;
 pub(crate) mod digest;
 mod fitted;
@@ -29,8 +31,9 @@ mod test_facts;
 
 pub(crate) use build::known;
 pub use build::{Builder, report};
-pub(crate) use glance::agreement;
-pub use glance::{Agreement, BARS, GlanceGroup, GlanceMetric, GlanceRow, GlanceValue};
+pub use agreement::Agreement;
+pub(crate) use agreement::agreement;
+pub use glance::{BARS, GlanceGroup, GlanceMetric, GlanceRow, GlanceValue};
 pub use sections::{CAPTURE, DIAGNOSIS, Section};
 pub use stopped::StoppedCell;
 pub(crate) use test_facts::{add_published, add_run};
