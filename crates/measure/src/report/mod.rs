@@ -126,6 +126,9 @@ pub struct Report {
     /// Cells of the plan, with their repetitions, that were not measured for that reason.
     #[serde(default, skip_serializing_if = "is_none")]
     pub missing: usize,
+    /// What the plan sets of the lab that was named to other values than the lab's file, in words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub overridden: Vec<String>,
     /// The leading figures, by plan and kind of test: the first look.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub glance: Vec<GlanceGroup>,
@@ -206,6 +209,7 @@ impl Report {
             run,
             incomplete: false,
             missing: 0,
+            overridden: Vec::new(),
             glance: Vec::new(),
             prediction: None,
             tuning: None,
