@@ -83,6 +83,7 @@ pub fn render(report: &Report, screen: Screen) -> String {
     let (colours, width) = (Colours::new(screen.coloured), screen.width());
     let mut page = Page { out: String::new(), colours, width };
     page.title(report);
+    page.overridden(report);
     page.failures(report);
     if report.has_only_causes() {
         page.end(report);
@@ -132,6 +133,14 @@ impl Page {
 
     fn lines(&self) -> usize {
         self.out.lines().count()
+    }
+
+    /// Says what the plan sets of the lab that was named: its file holds in all else.
+    fn overridden(&mut self, report: &Report) {
+        let Some((first, more)) = report.overridden.split_first() else { return };
+        let and = if more.is_empty() { String::new() } else { format!("; {} more", more.len()) };
+        let text = format!("the plan sets {first}{and}");
+        self.marked(self.colours.warning, "!", &text, 2);
     }
 
     /// Writes a paragraph behind a mark, in as many lines as it takes but at most that many.

@@ -38,6 +38,9 @@ impl PredictAnswer {
             PredictQuestion::OnAir(force) => self.on_air(force),
             PredictQuestion::Range(wanted) => self.range(wanted),
         };
+        if let Some(cannot) = self.cannot_give() {
+            lines.insert(0, cannot);
+        }
         if let Some(first) = lines.first_mut() {
             *first = format!("{}: {first}", capitalized(Origin::Simulated.name()));
         }
@@ -60,7 +63,8 @@ impl PredictAnswer {
 
     /// Returns the answer in a sentence, where the figures alone are none.
     pub(super) fn verdict(&self) -> Option<String> {
-        let lines: Vec<String> = self.cut_short().into_iter().chain(self.whole_verdict()).collect();
+        let parts = [self.cut_short(), self.cannot_give(), self.whole_verdict()];
+        let lines: Vec<String> = parts.into_iter().flatten().collect();
         (!lines.is_empty()).then(|| lines.join(" "))
     }
 
@@ -172,16 +176,13 @@ fn farthest(best: &[&PointEstimates]) -> Option<String> {
     let known = || best.iter().filter_map(|it| Some((*it, it.setting.range_m?)));
     let (point, metres) = known().max_by(|a, b| a.1.total_cmp(&b.1))?;
     let bounded = known().filter(|it| it.0.setting.range_is_bounded).count();
+    let end = "what is farther is not known, since the model of the place ends there";
     Some(match bounded {
         0 if best.len() == 1 => format!("It reaches {metres:.0} m."),
         0 => format!("Of these {} reaches farthest, {metres:.0} m.", point.setting.rate),
-        1 if best.len() == 1 => {
-            format!("It reaches {metres:.0} m at least: the model of the place ends there.")
-        }
-        n if n == best.len() => {
-            format!("All of these reach {metres:.0} m, where the model of the place ends.")
-        }
-        n => format!("{n} of these reach {metres:.0} m, where the model of the place ends."),
+        1 if best.len() == 1 => format!("It reaches {metres:.0} m; {end}."),
+        n if n == best.len() => format!("All of these reach {metres:.0} m; {end}."),
+        n => format!("{n} of these reach {metres:.0} m; {end}."),
     })
 }
 
@@ -212,13 +213,13 @@ pub(super) fn change_sentence(answer: &PredictAnswer) -> Option<String> {
     };
     let words = best.change.words();
     let days = |it: &PointEstimates| {
-        // A datasheet's currents are worth three digits at most.
+        // A datasheet's currents are worth two digits.
         let life = it.energy.as_ref()?.days(answer.battery.as_ref()?).value?;
-        Some(format!("{} days", digits::three(life)))
+        Some(format!("{} days", digits::two(life)))
     };
     let current = |it: &PointEstimates| {
-        let estimate = it.energy.as_ref().and_then(|it| digits::estimate(&it.mean_ma));
-        format!("{} mA", estimate.unwrap_or_default())
+        let value = it.energy.as_ref().and_then(|it| it.mean_ma.value);
+        format!("{} mA", value.map(digits::two).unwrap_or_default())
     };
     let figure = |it: &PointEstimates| match lead {
         LeadingFigure::Loss => {

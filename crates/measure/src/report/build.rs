@@ -21,8 +21,14 @@ use crate::warning::{self, Warning};
 use crate::wifi;
 use alloc::borrow::Cow;
 use alloc::collections::BTreeSet;
+use alloc::string::String;
 use alloc::vec::Vec;
+use core::ops::Range;
+use espbench_model::fact;
 use espbench_model::workload::Workload;
+
+/// Target of a run in the labs of its tests.
+const USUAL_LAB: &str = "sim";
 
 /// Takes the recorded cells of a run one after the other, so that only one cell's samples need to
 /// be in memory, and makes the report of them.
@@ -41,6 +47,8 @@ pub struct Builder {
     published: Vec<(Identity, f64)>,
     /// Figures that the lab was fitted to.
     fitted: FittedFigures,
+    /// What cells set of the lab that somebody has named, in words.
+    overridden: BTreeSet<String>,
 }
 
 /// Returns the position of a cell in the order of work: repetition after repetition.
@@ -63,11 +71,19 @@ impl Builder {
             stopped: Vec::new(),
             published: Vec::new(),
             fitted: FittedFigures::of(facts),
+            overridden: BTreeSet::new(),
         }
     }
 
     /// Adds a recorded cell. Its samples are not needed afterwards.
     pub fn add(&mut self, recorded: &Recorded) {
+        let placed = recorded.placed();
+        let recorded = placed.as_ref().unwrap_or(recorded);
+        // Where no lab is named there is none that the plan would differ from.
+        let set = recorded.facts.get(fact::OVERRIDDEN);
+        if let Some(set) = set.filter(|_| self.facts.target != USUAL_LAB) {
+            self.overridden.insert(set.clone());
+        }
         let context = SummaryContext {
             site: &self.facts.site,
             origin: self.facts.origin,
@@ -164,6 +180,7 @@ impl Builder {
         Report {
             prediction: None,
             tuning: None,
+            overridden: self.overridden.into_iter().collect(),
             schema: SCHEMA.into(),
             run: self.facts,
             incomplete: missing > 0,

@@ -192,7 +192,8 @@ impl Args {
         Ok(PredictSetup {
             lab: self.place.lab_name().into(),
             place: self.place.name(),
-            walls: self.place.walls,
+            walls: self.place.walls(),
+            wall_db: self.place.wall,
             profile: firmware.profile(self.place.profile.as_deref())?,
             firmware: firmware.node,
             distance_m: None,
