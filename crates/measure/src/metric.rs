@@ -215,12 +215,6 @@ pub fn is_proportion(unit: &str) -> bool {
     matches!(Dimension::of(unit), Some((Dimension::Proportion, _)))
 }
 
-/// Returns whether values in that unit are rates: a theoretical limit is the most that they can be, and of a time the least.
-#[must_use]
-pub fn is_rate(unit: &str) -> bool {
-    matches!(Dimension::of(unit), Some((Dimension::BitRate | Dimension::Rate, _)))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

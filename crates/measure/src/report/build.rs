@@ -23,7 +23,6 @@ use alloc::borrow::Cow;
 use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::ops::Range;
 use espbench_model::fact;
 use espbench_model::workload::Workload;
 
@@ -116,7 +115,7 @@ impl Builder {
             known(cell);
         }
         let cell = (recorded.ordinal, recorded.repetition);
-        self.warnings.push((cell, warning::advise(recorded)));
+        self.warnings.push((cell, warning::advise(recorded, &cells)));
         let losses = Losses::of(recorded);
         self.air.add(recorded, &losses);
         self.losses.push((recorded.workload, (cell, losses)));

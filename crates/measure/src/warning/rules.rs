@@ -24,9 +24,9 @@ const COARSE: f64 = 0.05;
 /// frequency, takes as long.
 const WORTH_MS: f64 = 0.1;
 
-/// Returns the advice on one recorded cell.
+/// Returns the advice on one recorded cell, of which the figures are known.
 #[must_use]
-pub fn advise(recorded: &Recorded) -> Vec<Warning> {
+pub fn advise(recorded: &Recorded, cells: &[Cell]) -> Vec<Warning> {
     let rules = [
         bimodal(recorded),
         drifting(recorded),
