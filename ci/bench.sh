@@ -5,6 +5,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 espbench=$(realpath "${1:-target/debug/espbench}")
 work=$(mktemp -d)
+# mosquitto becomes another user, and reads certificates there.
+chmod 755 "$work"
 trap 'rm -rf "$work"' EXIT
 elsewhere=(cluster.py python.py ns3)
 
