@@ -56,7 +56,7 @@ pub use lab::lab_keys;
 pub use matrix::defaults;
 pub(crate) use matrix::{DAY, MILLISECOND, UDP_MAX, word_of};
 pub use print::print;
-pub(crate) use print::quoted;
+pub(crate) use print::{key_lines, quoted};
 pub(crate) use read::Scalar;
 pub use read::{PlanError, guess};
 pub use value::{ECHO_PORT, latency_by};

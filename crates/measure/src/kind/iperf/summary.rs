@@ -19,6 +19,9 @@
 //! such best seconds.
 
 mod bounce;
+mod usual;
+
+pub(super) use usual::usual_line;
 
 use super::KIND;
 use crate::cell::{Cell, Estimate};
