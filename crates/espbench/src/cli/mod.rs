@@ -39,6 +39,7 @@
 //! | [`shard`] | parts of a run that several machines carry out |
 //! | [`serve`] | `espbench serve`: the page for a browser |
 //! | [`shell`] | `espbench completions` and `espbench man` |
+//! | [`site_names`] | names of devices and places that published figures know |
 //! | [`told`] | errors of all modules as the user is told of them, and those of the command line |
 //! | [`tune`] | `espbench tune`: which settings a firmware should have, and what holds an sdkconfig back |
 
@@ -81,6 +82,7 @@ pub mod serial_args;
 pub mod serve;
 pub mod shard;
 pub mod shell;
+pub mod site_names;
 pub mod told;
 pub mod tune;
 

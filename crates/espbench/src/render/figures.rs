@@ -14,18 +14,19 @@ const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '�
 /// Marks of a bar that shows a ratio: the middle is 1, the ends are a half and the double.
 pub(super) const RATIO: usize = 9;
 
-/// Returns the rows' names. Where one has to be cut, what few rows share comes first in all.
-pub(super) fn names(rows: &[&GlanceRow]) -> Vec<String> {
-    let fit = rows.iter().all(|row| width(&row.place) <= NAME);
+/// Returns the rows' names, of at most that many characters. Where one has to be cut, what few rows share comes
+/// first in all.
+pub(super) fn names(rows: &[&GlanceRow], most: usize) -> Vec<String> {
+    let fit = rows.iter().all(|row| width(&row.place) <= most);
     let name = |row: &&GlanceRow| {
         if fit || row.words.is_empty() {
-            return cut(&tame(&row.place), NAME);
+            return cut(&tame(&row.place), most);
         }
         let mut words: Vec<&str> = row.words.iter().map(String::as_str).collect();
         words.sort_by_key(|word| {
             rows.iter().filter(|it| it.words.iter().any(|w| w == word)).count()
         });
-        cut(&tame(&words.join(", ")), NAME)
+        cut(&tame(&words.join(", ")), most)
     };
     rows.iter().map(name).collect()
 }
@@ -70,6 +71,11 @@ pub(super) fn values(row: &GlanceRow, intervals: usize) -> Vec<String> {
 /// Prints a value alone, with a sign where the lab was fitted to it.
 pub(super) fn number(value: &GlanceValue) -> String {
     let mark = if value.fitted { digits::FITTED } else { "" };
+    let is_count =
+        value.ci_low.is_none() && value.ci_high.is_none() && value.value.fract() == 0.0;
+    if is_count {
+        return format!("{}{mark}", value.value);
+    }
     digits::worth(value.value, value.ci_low, value.ci_high) + mark
 }
 
@@ -183,6 +189,7 @@ mod tests {
             printed: None,
             limit: None,
             histogram: Vec::new(),
+            usual_line: None,
             leads: true,
             failed: false,
         };
@@ -191,11 +198,11 @@ mod tests {
             ["broadcast 1", "one every 1 s", "10 hops"],
         ];
         let rows = rows.map(|it| row(&it));
-        let names = names(&rows.iter().collect::<Vec<_>>());
+        let names = names(&rows.iter().collect::<Vec<_>>(), NAME);
         assert_eq!(names, ["2 hops, broadcast 1, one ever…", "10 hops, broadcast 1, one eve…"]);
         let short = [row(&["unicast", "10 B"]), row(&["unicast", "20 B"])];
         assert_eq!(
-            super::names(&short.iter().collect::<Vec<_>>()),
+            super::names(&short.iter().collect::<Vec<_>>(), NAME),
             ["unicast, 10 B", "unicast, 20 B"]
         );
     }

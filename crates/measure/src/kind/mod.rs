@@ -171,6 +171,10 @@ pub(crate) trait TestKind {
     /// Returns the names and titles of the chapters, in order. `documented`: the report holds the cells
     /// against a document that has a chapter for each test.
     fn chapters(&self, documented: bool) -> Vec<(&'static str, &'static str)>;
+    /// Says the result in the line that the program prints which people know for this test.
+    fn usual_line(&self, _recorded: &Recorded) -> Option<String> {
+        None
+    }
     /// Returns the metrics that lead, the most telling first.
     fn headlines(&self) -> &'static [Headline] {
         &[]

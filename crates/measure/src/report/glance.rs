@@ -92,6 +92,9 @@ pub struct GlanceRow {
     /// Shares of the times in equal steps (equal factors, where the axis begins above 0) of the group's axis; empty where there are no times.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub histogram: Vec<f64>,
+    /// The result in the line of the program that people know for the test, such as ping's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usual_line: Option<String>,
     /// True where the row stands for others, too.
     pub leads: bool,
     /// Whether a threshold of the cell failed.
@@ -250,6 +253,7 @@ fn group(
             published,
             limit: digest.cell(first.metric).and_then(|it| it.limit),
             histogram: axis.map_or_else(Vec::new, |axis| histogram(repetitions[at], axis)),
+            usual_line: digest.usual_line.clone(),
             leads: leads(at, cells) || none_leads,
             failed: failed.contains(&digest.ordinal),
         }

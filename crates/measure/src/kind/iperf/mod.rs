@@ -249,6 +249,10 @@ impl TestKind for Iperf {
         alloc::vec![(KIND, "iperf")]
     }
 
+    fn usual_line(&self, recorded: &Recorded) -> Option<String> {
+        summary::usual_line(self, recorded)
+    }
+
     fn headlines(&self) -> &'static [Headline] {
         HEADLINES
     }
