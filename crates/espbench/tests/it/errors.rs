@@ -94,25 +94,38 @@ const ROOM: &str = "title = \"t\"\nenvironment = \"office\"\n[[group]]\nname = \
                     profile = \"esp32c6\"\n[[group]]\nname = \"b\"\nprofile = \"esp32c6\"\n\
                     distance_m = 12\n";
 
-/// A plan of ESP-NOW without a distance has that of the report, and moves the devices of a lab.
+/// What a lab's file says holds where a plan is silent; what a plan says against it is on the first lines of the
+/// answer.
 #[test]
-fn a_distance_that_the_plan_does_not_say_is_said_first() {
+fn a_labs_file_wins_where_the_plan_is_silent() {
     let bench = TestDir::new();
     bench.write("room.toml", ROOM);
     let plan =
         "name = \"a\"\n[[measure]]\nkind = \"esp-now\"\ntest = \"ping\"\nsize = 10\ncount = 5\n";
     bench.write("plan.toml", plan);
     let ran = bench.run(&["run", "plan.toml", "--on", "sim:room.toml"]);
-    let first = ran.err.lines().next().unwrap_or_default().to_owned();
-    assert_eq!(first, "lab: room.toml; the plan sets distance 3 m (lab: 12)");
-    ran.ok();
-    let quiet = bench.run(&["run", "plan.toml", "--on", "sim:room.toml", "-q"]);
+    assert!(!ran.err.contains("the plan sets"), "{}", ran.err);
+    let head = ran.ok();
+    assert!(head.lines().next().unwrap().contains("12 m"), "{head}");
+    bench.write("plan.toml", &format!("{plan}distance = \"3 m\"\n"));
+    let said = bench.run(&["run", "plan.toml", "--on", "sim:room.toml", "-q"]);
     let wanted = "warning: lab: room.toml; the plan sets distance 3 m (lab: 12)\n";
-    assert!(quiet.err.starts_with(wanted), "{}", quiet.err);
-    quiet.ok();
-    bench.write("plan.toml", &format!("{plan}distance = \"12 m\"\n"));
-    let same = bench.run(&["run", "plan.toml", "--on", "sim:room.toml"]);
-    assert!(!same.err.contains("the plan sets"), "{}", same.err);
+    assert!(said.err.starts_with(wanted), "{}", said.err);
+    let answer = said.ok();
+    assert!(
+        answer.lines().nth(1).unwrap().contains("the plan sets distance 3 m (lab: 12)"),
+        "{answer}"
+    );
+    // A built-in plan is for another lab: here it fills what the file leaves open.
+    let fast = |args: &[&str]| {
+        let args = [&["run", "one-way-latency", "--on", "sim:room.toml", "-q"], args].concat();
+        bench.run(&args).ok()
+    };
+    let ours = fast(&[]);
+    assert!(ours.lines().next().unwrap().contains("12 m"), "{ours}");
+    assert!(!ours.contains("the plan sets distance"), "{ours}");
+    let moved = fast(&["--distance", "25"]);
+    assert!(moved.contains("the plan sets distance 25 m (lab: 12)"), "{moved}");
 }
 
 /// Rubbish in place of what a command takes: three lines at most, of which the last says what to do.

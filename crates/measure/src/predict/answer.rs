@@ -176,7 +176,7 @@ fn farthest(best: &[&PointEstimates]) -> Option<String> {
     let known = || best.iter().filter_map(|it| Some((*it, it.setting.range_m?)));
     let (point, metres) = known().max_by(|a, b| a.1.total_cmp(&b.1))?;
     let bounded = known().filter(|it| it.0.setting.range_is_bounded).count();
-    let end = "what is farther is not known, since the model of the place ends there";
+    let end = "nothing is known beyond, where the model of the place ends";
     Some(match bounded {
         0 if best.len() == 1 => format!("It reaches {metres:.0} m."),
         0 => format!("Of these {} reaches farthest, {metres:.0} m.", point.setting.rate),

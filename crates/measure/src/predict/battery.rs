@@ -370,7 +370,7 @@ impl Battery {
         }
         if self.self_discharge > 0.0 {
             let percent = 100.0 * self.self_discharge;
-            text.push_str(&format!(", {percent:.1} % of what is left lost a year"));
+            text.push_str(&format!(", loses {percent:.1} % of what is left a year"));
         }
         text
     }

@@ -75,8 +75,8 @@ impl PredictAnswer {
             let fastest = if all > 1 { format!("; the fastest is {rate}") } else { String::new() };
             let metres = metres_of(metres);
             format!(
-                "{named} {metres} m with at most {loss} % of the messages lost{fastest}. How much farther is not \
-                 known: the model of the place ends there."
+                "{named} {metres} m with at most {loss} % of the messages lost{fastest}. Nothing is known beyond \
+                 {metres} m, where the model of the place ends."
             )
         } else {
             format!(
@@ -111,7 +111,7 @@ impl PredictAnswer {
         let count = self.points.iter().filter(reach).count();
         let asked = metres_of(asked);
         match self.points.iter().filter(reach).max_by_key(|it| it.setting.kbit_s) {
-            None if is_open => format!("Whether any reaches {asked} m it does not say."),
+            None if is_open => format!("Whether any reaches {asked} m is not known."),
             None => format!("No rate reaches {asked} m."),
             Some(fastest) => format!(
                 "{count} of {} rates reach {asked} m, the fastest is {}.",

@@ -322,7 +322,10 @@ mod tests {
         rates.points[1].setting.range_is_bounded = true;
         let tied = rates.sentences();
         assert!(tied[0].contains("All 2 rates tie"), "{tied:?}");
-        assert!(tied[1].starts_with("1 of these reach 7086 m; what is farther"), "{tied:?}");
+        assert!(
+            tied[1].starts_with("1 of these reach 7086 m; nothing is known beyond"),
+            "{tied:?}"
+        );
         let standings = [RowStanding::Best, RowStanding::Tied];
         assert_eq!(rates.card().rows.iter().map(|it| it.standing).collect::<Vec<_>>(), standings);
         // A rate that loses more than is allowed has no rank, and is behind all that have one.
