@@ -5,6 +5,7 @@ use super::builtin;
 use super::common::{MeasureArgs, SimArgs, SiteArgs, idle};
 use super::flow::{self, Measurement};
 use super::mqtt_access::MqttAccessArgs;
+use super::plan_sdkconfig::with_sdkconfig;
 use super::serial_args::SerialArgs;
 use super::shard::Shard;
 use crate::store::{Store, StoredRun};
@@ -19,6 +20,7 @@ use espbench_measure::plan::{PlanSet, lab_keys};
 use espbench_measure::predict::battery::Battery;
 use espbench_measure::run::RunFacts;
 use espbench_sim::lab::suite;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Beginning of targets that are boards on serial ports.
@@ -60,6 +62,10 @@ pub struct Args {
     /// Battery of the devices: 2xAA, AAA, CR123A, 18650, LiPo-500, CR2032, or a charge such as 2500mAh
     #[arg(long, value_name = "BATTERY", conflicts_with = "resume")]
     battery: Option<Battery>,
+    /// sdkconfig of the simulated devices: its chip, its clock and the options that shape links become keys of
+    /// the plan, where that does not say them
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["resume", "list"])]
+    sdkconfig: Option<PathBuf>,
     /// List the built-in plans and stop
     #[arg(long, conflicts_with_all = ["plans", "on", "resume", "seed", "output", "full", "local_port"])]
     list: bool,
@@ -104,6 +110,10 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         let plans = args.plans.iter().map(|name| builtin::plan(&named(name)));
         flow::set_of(plans.collect::<Result<_, _>>()?)?
     };
+    let set = match &args.sdkconfig {
+        Some(path) => of_firmware(args, &set, path)?,
+        None => set,
+    };
     let set = match &args.battery {
         Some(battery) => set.with_battery(battery).for_user(
             || format!("--battery {} is not the plan's", battery.name),
@@ -129,6 +139,16 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         beside,
         shard: args.shard,
     })
+}
+
+/// Returns the plans with the firmware of an sdkconfig.
+fn of_firmware(args: &Args, set: &PlanSet, path: &Path) -> anyhow::Result<PlanSet> {
+    if let Some(real) = args.on.iter().find(|on| !is_lab(on)) {
+        let place = format!("beside --on {real}: that device has a firmware");
+        return Err(idle("--sdkconfig", &place, "leave it out, or use --on sim").into());
+    }
+    let plans = set.plans.iter().map(|plan| with_sdkconfig(plan, path));
+    flow::set_of(plans.collect::<Result<_, _>>()?)
 }
 
 /// Returns the target that plans have where none is named.
