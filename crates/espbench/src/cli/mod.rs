@@ -25,6 +25,7 @@
 //! | [`mqtt_access`] | flags of every subcommand that reaches an MQTT broker |
 //! | [`output`] | from the store to a report, and from a report to files and stdout |
 //! | [`ping`] | `espbench ping` |
+//! | `plan_sdkconfig` | an sdkconfig in a plan: its options become keys |
 //! | [`pool`] | work on all cores, with results in order |
 //! | [`predict`] | `espbench predict`: what if, in the virtual lab |
 //! | [`progress`] | progress on stderr: counts, how far the work has come, how long the rest takes |
@@ -68,6 +69,7 @@ pub mod mcp;
 pub mod mqtt_access;
 pub mod output;
 pub mod ping;
+mod plan_sdkconfig;
 pub mod pool;
 pub mod predict;
 pub mod progress;

@@ -5,6 +5,7 @@ use super::builtin;
 use super::common::{MeasureArgs, SimArgs, SiteArgs, idle};
 use super::flow::{self, Measurement};
 use super::mqtt_access::MqttAccessArgs;
+use super::plan_sdkconfig::with_sdkconfig;
 use super::serial_args::SerialArgs;
 use super::shard::Shard;
 use crate::store::{Store, StoredRun};
@@ -20,6 +21,7 @@ use espbench_measure::predict::battery::Battery;
 use espbench_measure::run::RunFacts;
 use espbench_sim::lab::file::{FileKind, built_in_text};
 use espbench_sim::lab::suite;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Beginning of targets that are boards on serial ports.
@@ -65,6 +67,10 @@ pub struct Args {
     #[arg(long, value_name = "NUMBER", conflicts_with = "resume",
         value_parser = clap::value_parser!(u16).range(1..))]
     devices: Option<u16>,
+    /// sdkconfig of the simulated devices: its chip, its clock and the options that shape links become keys of
+    /// the plan, where that does not say them
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["resume", "list"])]
+    sdkconfig: Option<PathBuf>,
     /// List the built-in plans and stop
     #[arg(long, conflicts_with_all = ["plans", "on", "resume", "seed", "output", "full", "local_port"])]
     list: bool,
@@ -116,6 +122,10 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         flow::set_of(args.plans.iter().map(plan).collect::<anyhow::Result<_>>()?)?
     };
     let set = args.placed(set)?;
+    let set = match &args.sdkconfig {
+        Some(path) => of_firmware(args, &set, path)?,
+        None => set,
+    };
     let set = match &args.battery {
         Some(battery) => set.with_battery(battery).for_user(
             || format!("--battery {} is not the plan's", battery.name),
@@ -172,6 +182,16 @@ impl Args {
             on => on.iter().all(|on| is_lab(on)),
         }
     }
+}
+
+/// Returns the plans with the firmware of an sdkconfig.
+fn of_firmware(args: &Args, set: &PlanSet, path: &Path) -> anyhow::Result<PlanSet> {
+    if let Some(real) = args.on.iter().find(|on| !is_lab(on)) {
+        let place = format!("beside --on {real}: that device has a firmware");
+        return Err(idle("--sdkconfig", &place, "leave it out, or use --on sim").into());
+    }
+    let plans = set.plans.iter().map(|plan| with_sdkconfig(plan, path));
+    flow::set_of(plans.collect::<Result<_, _>>()?)
 }
 
 /// Returns the target that plans have where none is named.
