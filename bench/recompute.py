@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Recomputes the figures of a run from its raw samples, without espbench's statistics.
 
-    cargo build && bench/recompute.py [--program target/debug/espbench] [--seed 2] [--plans round-trip ...]
+    cargo build && bench/recompute.py [--espbench target/debug/espbench] [--seed 2] [--plans round-trip ...]
 
 Carries the plans out in the virtual lab, exports results (`-o results.csv`) and raw samples (`espbench samples`),
 and computes counts, means, quantiles, loss and throughput again with Python's own arithmetic:
@@ -114,17 +114,20 @@ def check_order(cell, figures):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--program", default=os.environ.get("ESPBENCH", ROOT / "target/debug/espbench"))
+    parser.add_argument("--espbench", default=os.environ.get("ESPBENCH", ROOT / "target/debug/espbench"))
     parser.add_argument("--seed", default="2")
     parser.add_argument("--plans", nargs="+", default=PLANS)
     parser.add_argument("--on", help="a lab, as of `espbench run`")
     parser.add_argument("--show", action="store_true", help="print every figure")
+    parser.add_argument("--least", action="store_true", help="two short plans")
     given = parser.parse_args()
+    if given.least:
+        given.plans = ["wifi-udp-echo", "esp32c3-best"]
 
     with tempfile.TemporaryDirectory() as folder:
         store, results = f"{folder}/runs.sqlite", f"{folder}/results.csv"
         lab = ["--on", given.on] if given.on else []
-        command = [str(given.program), "run", *given.plans, *lab, "--seed", given.seed, "--store", store, "-o", results, "-q"]
+        command = [str(given.espbench), "run", *given.plans, *lab, "--seed", given.seed, "--store", store, "-o", results, "-q"]
         done = subprocess.run(command, capture_output=True, text=True)
         if not pathlib.Path(results).exists():
             sys.exit(f"no results: {done.stderr}")
@@ -135,7 +138,7 @@ def main():
         recomputed = collections.defaultdict(dict)
         for table, compute in (("probes", recompute_probes), ("intervals", recompute_intervals)):
             file = f"{folder}/{table}.csv"
-            done = subprocess.run([str(given.program), "samples", "last", "--table", table, "--store", store, "-o", file], capture_output=True, text=True)
+            done = subprocess.run([str(given.espbench), "samples", "last", "--table", table, "--store", store, "-o", file], capture_output=True, text=True)
             if not pathlib.Path(file).exists():
                 continue
             groups = collections.defaultdict(list)

@@ -9,9 +9,10 @@
 # each of a line's relays sends a message a minute that goes along all of it, is shown and wants nothing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-profile=release rows=${1:-line one all} least=
-[ "${1:-}" != --least ] || profile=dev rows=line least=1
-cargo build --quiet --profile "$profile" --locked -p espbench-sim --example scale_speed
+profile=release rows=${1:-line one all} scope=(-p espbench-sim) least=
+# What the tests have compiled: for one package alone cargo would choose other features.
+[ "${1:-}" != --least ] || profile=dev rows=line scope=(--workspace) least=1
+cargo build --quiet --profile "$profile" --locked "${scope[@]}" --example scale_speed
 example=${CARGO_TARGET_DIR:-target}/${profile/dev/debug}/examples/scale_speed
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

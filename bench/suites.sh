@@ -14,7 +14,7 @@ suites=(one-way-latency round-trip throughput crypto-time one-way-latency-secure
     multi-device-round-trip ota handshake provisioning
     wifi-udp-echo esp8266-iperf esp32c3-best esp32c3-rank wifi-tcp-rate wifi-mqtt-rate power-save)
 if [ "${1:-}" = --least ]; then
-    espbench=$2 suites=(crypto-time esp32c3-best)
+    espbench=$2 suites=(one-way-latency esp32c3-best)
 else
     threads=${1:-2}
     cargo build --quiet --release --locked -p espbench

@@ -12,7 +12,7 @@ elsewhere=(cluster.py python.py ns3)
 scripts=(
     "broker.py||memory" "broker.py||rate" "capture.py||" "doctor.py||" "doctor_labels.py||" "echo.py|sockperf|" "edges.py||"
     "iperf.py|iperf iperf3|" "iperf.py|iperf iperf3|--agree" "live.py||" "live_ip.py|iperf sockperf ping unshare|" "live_load.py|unshare|"
-    "mqtt.py|mosquitto mosquitto_pub openssl|--tls" "peer_reads.py|unshare nsenter ip|" "scale.sh||" "suites.sh||"
+    "mqtt.py|mosquitto mosquitto_pub openssl|--tls" "peer_reads.py|unshare nsenter ip|" "recompute.py||" "scale.sh|/usr/bin/time|" "suites.sh||"
 )
 
 for path in bench/*; do

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// A flag in one command.
-pub struct FlagUse {
+struct FlagUse {
     /// `rate mqtt`
     command: String,
     short: Option<char>,
@@ -17,7 +17,7 @@ pub struct FlagUse {
 }
 
 /// Returns every flag of every command that help shows, by its long name.
-pub fn flags() -> BTreeMap<String, Vec<FlagUse>> {
+fn flags() -> BTreeMap<String, Vec<FlagUse>> {
     let mut all = BTreeMap::new();
     collect(&espbench::cli::command(), "", &mut all);
     all

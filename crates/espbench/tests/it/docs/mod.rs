@@ -30,7 +30,8 @@ fn is_blessed() -> bool {
 
 /// Returns the pages whose commands are carried out.
 fn is_carried_out(page: &Page) -> bool {
-    page.name == "README.md" || (page.name.starts_with("docs/") && page.name.matches('/').count() == 1)
+    page.name == "README.md"
+        || (page.name.starts_with("docs/") && page.name.matches('/').count() == 1)
 }
 
 /// Lines of a page, and those that should stand there.
@@ -45,7 +46,9 @@ fn shown_on(page: &Page) -> Vec<Change> {
     let mut is_shown = true;
     for fence in page.fences() {
         if let Some(note) = fence.note.strip_prefix("shows ") {
-            let command = last.as_ref().unwrap_or_else(|| panic!("{}: no command above", page.place(fence.lines.start)));
+            let command = last
+                .as_ref()
+                .unwrap_or_else(|| panic!("{}: no command above", page.place(fence.lines.start)));
             changes.push((fence.lines.clone(), shown::shown(note, &reader.exactly(command))));
             is_shown = true;
         }
@@ -66,7 +69,8 @@ fn shown_on(page: &Page) -> Vec<Change> {
                 let out = reader.exactly(&command.text);
                 let new = shown::renewed(lines, out.screen());
                 let place = page.place(command.at);
-                let new = new.unwrap_or_else(|| panic!("{place}: no such lines in\n{}", out.screen()));
+                let new =
+                    new.unwrap_or_else(|| panic!("{place}: no such lines in\n{}", out.screen()));
                 changes.push((command.prints, new));
             }
             last = Some(command.text);
@@ -76,6 +80,16 @@ fn shown_on(page: &Page) -> Vec<Change> {
         reader.tries(last.as_ref().unwrap());
     }
     changes
+}
+
+/// Says where a page and an output part.
+fn difference(page: &Page, lines: &std::ops::Range<usize>, new: &[String]) -> String {
+    let shown = &page.lines[lines.clone()];
+    let part =
+        shown.iter().zip(new).position(|(a, b)| a != b).unwrap_or(shown.len().min(new.len()));
+    let line = |lines: &[String]| lines.get(part).map_or("(ends)", |it| it).to_string();
+    let place = page.place(lines.start + part);
+    format!("{place}: the page shows\n  {}\nand the command prints\n  {}", line(shown), line(new))
 }
 
 /// Asserts that a page shows what its commands print and what its figures are; with `BLESS=1` it is made so.
@@ -91,9 +105,7 @@ fn check(mut page: Page) {
     }
     for (lines, new) in shown_on(&page).into_iter().rev() {
         if page.lines[lines.clone()] != new[..] {
-            let shown = page.lines[lines.clone()].join("\n");
-            let place = page.place(lines.start);
-            old.push(format!("{place}: the page shows\n{shown}\nand the command prints\n{}", new.join("\n")));
+            old.push(difference(&page, &lines, &new));
             page.lines.splice(lines, new);
         }
     }
@@ -132,7 +144,9 @@ fn is_read(page: &Page, fence: &Fence) -> bool {
     let is_console = page.lines[fence.lines.clone()].iter().any(|it| it.starts_with("$ "));
     let by_others = ["toml", "json", "python", "yaml", "c", "rust", "sh"];
     let notes = ["shows ", "not run: ", "not printed: "];
-    is_console || by_others.contains(&&*fence.info) || notes.iter().any(|it| fence.note.starts_with(it))
+    is_console
+        || by_others.contains(&&*fence.info)
+        || notes.iter().any(|it| fence.note.starts_with(it))
 }
 
 #[test]

@@ -51,7 +51,13 @@ fn shell(bench: &TestDir, line: &str) -> Ran {
         .env("NO_COLOR", "1")
         .stdin(std::process::Stdio::null());
     let ran = Ran::of(&mut command);
-    assert!(matches!(ran.status, Some(0 | 1)), "$ {line}\n{:?}\n{}\n{}", ran.status, ran.out, ran.err);
+    assert!(
+        matches!(ran.status, Some(0 | 1)),
+        "$ {line}\n{:?}\n{}\n{}",
+        ran.status,
+        ran.out,
+        ran.err
+    );
     ran
 }
 
@@ -75,7 +81,7 @@ pub struct Reader {
 
 impl Reader {
     /// Makes a folder with what pages name: a log, an sdkconfig, the repository's examples and plans, and the
-    /// page's own plans.
+    /// README's and the page's plans.
     pub fn new(page: &Page) -> Self {
         let bench = TestDir::new();
         for folder in ["examples/talk", "examples/research", "plans"] {
@@ -87,8 +93,12 @@ impl Reader {
         let logs = ["--console", "node0=board.log", "--console", "node1=board1.log"];
         bench.run(&[&talk[..], &logs].concat()).ok();
         std::fs::copy(bench.path("board.log"), bench.path("board0.log")).unwrap();
-        for fence in page.fences().iter().filter(|it| it.info == "toml") {
-            let text = page.lines[fence.lines.clone()].join("\n") + "\n";
+        let readme = Page::read("README.md");
+        let of = |page: &Page| -> Vec<String> {
+            let fences = page.fences().into_iter().filter(|it| it.info == "toml");
+            fences.map(|it| page.lines[it.lines].join("\n") + "\n").collect()
+        };
+        for text in [of(&readme), of(page)].concat() {
             let name = text.strip_prefix("name = \"").and_then(|it| it.split('"').next());
             if let Some(name) = name {
                 bench.write(&format!("{name}.toml"), &text);
@@ -142,10 +152,12 @@ impl Reader {
 
     /// Carries out a command of which the page shows nothing.
     pub fn tries(&self, command: &str) {
+        // What reads the output may be missing here.
+        let command = command.split(" | ").next().unwrap_or(command);
         let line = self.small(command);
         let ran = shell(&self.bench, &line);
-        let printed = !ran.out.trim().is_empty() || line.contains(" > ");
-        assert!(printed, "$ {line} prints nothing\n{}", ran.err);
+        let is_told = !ran.out.is_empty() || !ran.err.is_empty() || line.contains(" > ");
+        assert!(is_told, "$ {line} tells nothing");
         let words: Vec<&str> = line.split(' ').collect();
         for file in words.windows(2).filter(|it| it[0] == "-o").map(|it| it[1]) {
             assert!(self.bench.path(file).metadata().unwrap().len() > 200, "$ {line}: {file}");
