@@ -160,8 +160,8 @@ class Packed(unittest.TestCase):
         found = re.search(r'^  (\S+/)?espbench:\n    version: "\*"\n    override_path: "(.+)"', manifest, re.M)
         self.assertEqual((main / found[2]).resolve(), self.component.resolve())
         # A folder of components that is not there would be an error of CMake's.
-        project = (main.parent / "CMakeLists.txt").read_text()
         guarded = r"if\(EXISTS \$\{CMAKE_CURRENT_LIST_DIR\}/(\S+)\)\n +set\(EXTRA_COMPONENT_DIRS (\S+)\)\nendif"
-        guard = re.search(guarded, project)
-        self.assertTrue((main.parent / guard[1]).is_file())
-        self.assertEqual((main.parent / guard[2]).resolve(), self.component.resolve())
+        for project in self.component.glob("examples/*/CMakeLists.txt"):
+            guard = re.search(guarded, project.read_text())
+            self.assertTrue((project.parent / guard[1]).is_file())
+            self.assertEqual((project.parent / guard[2]).resolve(), self.component.resolve())

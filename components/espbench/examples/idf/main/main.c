@@ -100,6 +100,8 @@ static void start_console(void)
     esp_console_repl_t *repl = NULL;
     esp_console_repl_config_t config = ESP_CONSOLE_REPL_CONFIG_DEFAULT();
     config.prompt = "espbench>";
+    /* Above the services, so that it answers while one is busy without a pause. */
+    config.task_priority = CONFIG_ESPBENCH_TASK_PRIORITY + 1;
 #ifdef CONFIG_ESP_CONSOLE_USB_SERIAL_JTAG
     esp_console_dev_usb_serial_jtag_config_t port = ESP_CONSOLE_DEV_USB_SERIAL_JTAG_CONFIG_DEFAULT();
     ESP_ERROR_CHECK(esp_console_new_repl_usb_serial_jtag(&port, &config, &repl));

@@ -4,6 +4,7 @@
 
 /* First: this SDK's drivers expect it. */
 #include "freertos/FreeRTOS.h"
+#include "freertos/task.h"
 
 #include "driver/uart.h"
 #include "esp_console.h"
@@ -103,6 +104,8 @@ void app_main(void)
     start_wifi();
     (void)espbench_udp_echo_start(NULL);
     start_console();
+    /* Above the services, so that it answers while one is busy without a pause. */
+    vTaskPrioritySet(NULL, CONFIG_ESPBENCH_TASK_PRIORITY + 1);
     for (;;) {
         char *line = linenoise("espbench> ");
         int status = 0;

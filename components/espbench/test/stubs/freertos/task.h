@@ -40,6 +40,12 @@ static inline BaseType_t xTaskCreate(TaskFunction_t function, const char *name, 
     return pdPASS;
 }
 
+static inline void vTaskPrioritySet(TaskHandle_t handle, UBaseType_t priority)
+{
+    (void)handle;
+    (void)priority;
+}
+
 static inline void vTaskDelete(TaskHandle_t handle)
 {
     (void)handle;
