@@ -15,6 +15,7 @@ use alloc::vec::Vec;
 use espbench_model::workload::{EspNow, EspNowTest, Workload};
 pub(crate) use group::{Across, DocumentTable, groups};
 pub(crate) use limits::{leading, limits, quantity};
+use super::document::exact;
 
 /// Columns of round trips beyond the document's figures.
 const ROUND_TRIPS: &[Spec] = &[
