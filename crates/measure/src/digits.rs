@@ -44,17 +44,18 @@ pub fn worth(value: f64, low: Option<f64>, high: Option<f64>) -> String {
     }
 }
 
-/// Prints the interval, `6.51–6.95`; a question mark for an end that the sample cannot bound.
+/// Prints the interval, `6.51–6.95`; `≥ 6.51` where the sample cannot bound the other end.
 /// `None` where there is no interval at all.
 #[must_use]
 pub fn interval(low: Option<f64>, high: Option<f64>) -> Option<String> {
     let decimals = step(low, high);
-    let end = |end: Option<f64>| match (end, decimals) {
-        (None, _) => "?".to_string(),
-        (Some(end), Some(decimals)) => rounded(end, decimals),
-        (Some(end), None) => plain(end),
-    };
-    (low.is_some() || high.is_some()).then(|| format!("{}–{}", end(low), end(high)))
+    let end = |end: f64| decimals.map_or_else(|| plain(end), |it| rounded(end, it));
+    match (low, high) {
+        (Some(low), Some(high)) => Some(format!("{}–{}", end(low), end(high))),
+        (Some(low), None) => Some(format!("≥ {}", end(low))),
+        (None, Some(high)) => Some(format!("≤ {}", end(high))),
+        (None, None) => None,
+    }
 }
 
 /// Sign behind a simulated value to a measurement of which the lab was fitted.
@@ -166,7 +167,7 @@ mod tests {
         assert_eq!(worth(6.728_43, Some(6.5), Some(6.95)), "6.73");
         assert_eq!(worth(1_296_480.0, Some(1_284_000.0), Some(1_308_000.0)), "1296000");
         assert_eq!(interval(Some(6.512), Some(6.949)).as_deref(), Some("6.51–6.95"));
-        assert_eq!(interval(Some(6.512), None).as_deref(), Some("6.512–?"));
+        assert_eq!(interval(Some(6.512), None).as_deref(), Some("≥ 6.512"));
         assert_eq!(interval(None, None), None);
         assert_eq!(worth(0.0459, Some(0.0231), Some(2.28)), "0.05", "not 0.0");
         assert_eq!(interval(Some(0.0231), Some(2.28)).as_deref(), Some("0.02–2.28"));

@@ -13,6 +13,7 @@
 //! | [`echo`] | `espbench echo` |
 //! | [`espnow`] | `espbench espnow` |
 //! | [`fit`] | `espbench fit`: constants of the lab from one's own measurements |
+//! | [`help`] | help of the commands, and pages of the flags that they share |
 //! | [`mod@file`] | files that the command writes: whole, or not at all |
 //! | [`flow`] | the one flow: plan and target to samples, to the store, to a report |
 //! | `http` | answers over HTTP, in bounded time and memory |
@@ -57,6 +58,7 @@ pub mod extcap;
 pub mod file;
 pub mod fit;
 pub mod flow;
+pub mod help;
 mod http;
 pub mod iperf;
 pub mod lab;
@@ -123,7 +125,7 @@ enum Command {
     Tune(Box<tune::Args>),
     /// Find the cause of trouble in console logs and captures: disconnections, crashes, memory, refused sends
     Doctor(doctor::Args),
-    /// Tell what a capture shows: ESP-NOW by pair, the medium, stations that sleep, TCP
+    /// Analyze a capture: ESP-NOW by pair, the medium, sleeping stations, TCP
     Capture(capture::Args),
     /// List, draw and check the rooms of the simulator and their constants
     Lab(lab::Args),
@@ -132,7 +134,7 @@ enum Command {
     Board(board::Args),
     /// Run simulated devices in real time, each with its console on a pseudo-terminal
     Live(live_lab::Args),
-    /// Be an interface of Wireshark and tshark: the air of a simulated lab
+    /// Show the air of a simulated lab in Wireshark or tshark, as one of its interfaces
     Extcap(extcap::Args),
     /// Serve the other side of a test: UDP echo, TCP sink and source, iperf 2 server, MQTT broker
     Respond(respond::Args),
@@ -158,9 +160,9 @@ enum Command {
 }
 
 /// Says where there is more on the subcommand: the first word, since no flag stands before it.
-fn help(words: &[OsString]) -> String {
+fn more(words: &[OsString]) -> String {
     let name = words.get(1).map(|it| it.to_string_lossy()).unwrap_or_default();
-    format!("`espbench {name} --help` says what it takes")
+    format!("`espbench {name} --help` has its flags, with examples")
 }
 
 /// Returns the command with all its subcommands and flags.
@@ -180,12 +182,15 @@ pub fn main() -> ExitCode {
 /// as of [`main`].
 #[must_use]
 pub fn main_of(words: &[OsString]) -> ExitCode {
+    if let Some(printed) = help::page(words) {
+        return if printed.is_ok() { ExitCode::SUCCESS } else { ExitCode::from(2) };
+    }
     let arguments = match told::parse::<Arguments>(words.iter().cloned()) {
         Ok(arguments) => arguments,
         Err(status) => return status,
     };
     carry_out(&arguments.command).unwrap_or_else(|error| {
-        told::error(&error).or_remedy(&help(words)).say();
+        told::error(&error).or_remedy(&more(words)).say();
         ExitCode::from(2)
     })
 }
@@ -198,7 +203,7 @@ pub fn main_of(words: &[OsString]) -> ExitCode {
 pub fn ask(host: &HostProgram, words: &[OsString]) -> Result<(u8, String), UserError> {
     let arguments = told::read::<Arguments>(words.iter().cloned())?;
     let (done, out) = embed::heard(host, || carry_out(&arguments.command));
-    let status = done.map_err(|error| told::error(&error).or_remedy(&help(words)))?;
+    let status = done.map_err(|error| told::error(&error).or_remedy(&more(words)))?;
     let number = (0..=u8::MAX).find(|it| ExitCode::from(*it) == status);
     Ok((number.unwrap_or(2), out))
 }

@@ -6,6 +6,7 @@ use super::{tame, width, wrap};
 use espbench_measure::compare::{Comparison, VerdictKind};
 use espbench_measure::digits;
 use espbench_measure::table::compared::{differing, excluded, is_fitted, texts, words};
+use espbench_model::text::count;
 use std::fmt::Write as _;
 
 /// Pairs that are shown.
@@ -62,7 +63,11 @@ pub fn render(comparisons: &[Comparison], title: &str, screen: Screen) -> String
     }
     if out_of.len() > REASONS {
         let more = out_of.len() - REASONS;
-        line(&mut out, colours.faint, &format!("  … and for {more} more sets of reasons"));
+        line(
+            &mut out,
+            colours.faint,
+            &format!("  … and for {} of reasons", count(more, "more set")),
+        );
     }
     if shown.iter().any(|it| is_fitted(it)) {
         let text = format!(

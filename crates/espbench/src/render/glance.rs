@@ -11,6 +11,7 @@ use espbench_measure::digits;
 use espbench_measure::report::{Agreement, GlanceGroup, GlanceRow, Report};
 use espbench_measure::table::unit_sign;
 use espbench_measure::warning::Warning;
+use espbench_model::text::count;
 use std::fmt::Write as _;
 
 /// Lines after one suite at most.
@@ -192,9 +193,9 @@ impl Page {
         }
         if report.incomplete {
             let text = format!(
-                "The run was cut short: {} of its cells are missing. Complete it with \
-                 espbench run --resume {}",
-                report.missing, report.run.name
+                "The run was cut short before {} of its plan. Complete it with espbench run --resume {}",
+                count(report.missing, "cell"),
+                report.run.name
             );
             self.marked(style, "✗", &text, 2);
         }
@@ -209,15 +210,20 @@ impl Page {
             self.marked(
                 style,
                 "✗",
-                &format!("{} more thresholds failed.", failed.len() - CHECKS),
+                &format!("{} failed.", count(failed.len() - CHECKS, "more threshold")),
                 1,
             );
         }
         if failed.is_empty() && !report.checks.is_empty() {
-            self.marked(Style::new(), "✓", &format!("{} thresholds held.", report.checks.len()), 1);
+            self.marked(
+                Style::new(),
+                "✓",
+                &format!("{} held.", count(report.checks.len(), "threshold")),
+                1,
+            );
         }
         for doubt in report.doubts() {
-            self.marked(self.colours.warning, "!", &doubt, 2);
+            self.marked(self.colours.warning, "!", &doubt, 3);
         }
     }
 
@@ -269,7 +275,7 @@ impl Page {
         }
         let more = group.rows.len() - rows.len();
         if more > 0 {
-            self.line(self.colours.faint, &format!("  … and {more} more cells"));
+            self.line(self.colours.faint, &format!("  … and {}", count(more, "more cell")));
         }
         for line in &battery {
             self.line(Style::new(), &format!("  {line}"));
@@ -344,7 +350,7 @@ impl Page {
             self.line(if number == 0 { self.colours.faint } else { Style::new() }, line);
         }
         if more > 0 {
-            self.line(self.colours.faint, &format!("    … and {more} more tests"));
+            self.line(self.colours.faint, &format!("    … and {}", count(more, "more test")));
         }
     }
 
@@ -399,7 +405,7 @@ impl Page {
         }
         if kinds.len() > most {
             let more = kinds.len() - most;
-            let text = format!("  … and {more} more kinds of advice");
+            let text = format!("  … and {} of advice", count(more, "more kind"));
             self.line(self.colours.faint, &text);
         }
     }
@@ -445,14 +451,14 @@ pub(super) fn agreement(it: &Agreement, group: &GlanceGroup) -> String {
             return format!("{what} {ratio:.2} x, {verdict}");
         }
         return format!(
-            "{what} {ratio:.2} x (median of {} cells), {} within 30 %, median error {:.0} %",
-            it.pairs,
+            "{what} {ratio:.2} x (median of {}), {} within 30 %, median error {:.0} %",
+            count(it.pairs, "cell"),
             it.near,
             100.0 * error
         );
     }
     if it.fitted > 0 {
-        return format!("the lab was fitted to the {} cells beside these", it.fitted);
+        return format!("the lab was fitted to the {} beside these", count(it.fitted, "cell"));
     }
     let another: Vec<&str> = it.reasons.iter().filter_map(|it| it.another()).collect();
     if another.is_empty() {

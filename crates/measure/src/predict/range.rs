@@ -120,7 +120,7 @@ pub(super) fn ranges(answer: &PredictAnswer, wanted: &RangeWanted) -> Table {
     let mut table = table("predict-ranges", SECTION, "How far messages reach", columns, rows);
     table.notes.push(format!("{}.", tables::capitalized(&answer.shared)));
     table.notes.push(format!(
-        "Range: the distance at which {} % of the messages are lost, over all places so far away, by the \
+        "Range: the distance at which {} % of the messages are lost, over all places at that distance, by the \
          chip's transmit power and sensitivity, the path loss, the walls, the shadowing and the fading of the place; all \
          attempts or copies of a message count, and nobody else is on the air. It ends where the model of \
          the place does: \"≥\" says that it may be longer. At a typical spot: without shadowing and fading.",
@@ -189,7 +189,7 @@ pub(super) fn distances(answer: &PredictAnswer) -> Option<Table> {
     (!rows.is_empty()).then(|| {
         let mut table = table("predict-distances", SECTION, title, columns, rows);
         table.notes.push(
-            "In the middle of all places so far away, and in brackets from the worst to the best tenth of them \
+            "At the median place at that distance, and in brackets at the worst and the best tenth of places \
              (shadowing, people and doors). Throughput: payload of one device that always sends. Round trip: the \
              mean of a message and an answer as long that arrive. Nobody else is on the air."
                 .into(),

@@ -231,7 +231,7 @@ fn in_force(answer: &PredictAnswer) -> Option<Table> {
         "Round trip: twice the mean latency, as of a message and an answer as long. Charge: the time of the \
          message's frames on the air, repetitions too, at the chip's current while it sends; listening and \
          processor, which any rate costs, are not in it. Range here: nine in ten messages arrive, over all \
-         places so far away, with all attempts."
+         places at that distance, with all attempts."
             .into(),
     );
     Some(table)

@@ -3,7 +3,9 @@
 use super::digest::{Digest, Material, shorten};
 use super::fitted::FittedFigures;
 use super::glance::{self, Evidence, PlanPart};
-use super::{CellFailure, Check, Losses, OfCell, Overhead, Report, SCHEMA, pool, test_facts};
+use super::{
+    Caveat, CellFailure, Check, Losses, OfCell, Overhead, Report, SCHEMA, pool, test_facts,
+};
 use crate::air::{self, AirChapter};
 use crate::cell::{Cell, Identity, TestFacts};
 use crate::compare::{Comparison, compare};
@@ -21,6 +23,7 @@ use crate::units::Dimension;
 use crate::warning::{self, Warning};
 use crate::wifi;
 use alloc::borrow::Cow;
+use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 use core::ops::Range;
 use espbench_model::workload::Workload;
@@ -37,6 +40,7 @@ pub struct Builder {
     air: AirChapter,
     warnings: Vec<((u32, u32), Vec<Warning>)>,
     failures: Vec<((u32, u32), CellFailure)>,
+    caveats: Vec<((u32, u32), Caveat)>,
     /// Theoretical limits of published cells.
     published: Vec<(Identity, f64)>,
     /// Figures that the lab was fitted to.
@@ -60,6 +64,7 @@ impl Builder {
             air: AirChapter::default(),
             warnings: Vec::new(),
             failures: Vec::new(),
+            caveats: Vec::new(),
             published: Vec::new(),
             fitted: FittedFigures::of(facts),
         }
@@ -102,6 +107,10 @@ impl Builder {
         let losses = Losses::of(recorded);
         self.air.add(recorded, &losses);
         self.losses.push((recorded.workload, (cell, losses)));
+        self.caveats.extend(kind.caveats(recorded).into_iter().map(|text| {
+            let place = label::of(recorded);
+            (cell, Caveat { place, text })
+        }));
         if let Some(error) = &recorded.error {
             let failure = CellFailure { place: label::of(recorded), error: error.clone() };
             self.failures.push((cell, failure));
@@ -122,8 +131,13 @@ impl Builder {
         self.losses.sort_by_key(|(_, (cell, _))| of_work(*cell));
         self.warnings.sort_by_key(|(cell, _)| of_work(*cell));
         self.failures.sort_by_key(|(cell, _)| of_work(*cell));
+        self.caveats.sort_by_key(|(cell, _)| of_work(*cell));
         let mut warnings: Vec<Warning> = self.warnings.into_iter().flat_map(|it| it.1).collect();
+        let failed: BTreeSet<(u32, u32)> = self.failures.iter().map(|it| it.0).collect();
+        let has_failed = |it: &Digest| failed.contains(&(it.ordinal, it.repetition));
         let failures = self.failures.into_iter().map(|it| it.1).collect();
+        let mut caveats: Vec<Caveat> = self.caveats.into_iter().map(|it| it.1).collect();
+        caveats.extend(self.digests.iter().filter(|it| !has_failed(it)).filter_map(empty));
         let done = self.digests.len();
         self.digests = pool::digests(self.digests);
         let losses = pool::losses(self.losses);
@@ -176,6 +190,7 @@ impl Builder {
             warnings,
             checks,
             failures,
+            caveats,
             overhead,
             lab_truth: Vec::new(),
             truth,
@@ -184,6 +199,13 @@ impl Builder {
             stored: None,
         }
     }
+}
+
+/// Says that a cell that did not fail has no figure.
+fn empty(digest: &Digest) -> Option<Caveat> {
+    let is_empty = !digest.cells.iter().any(|it| it.value.is_some());
+    let text = "No figure came of this cell.".into();
+    is_empty.then(|| Caveat { place: digest.place(), text })
 }
 
 /// Returns the plans of a text, with the positions of their cells. A plan that cannot be read (by a

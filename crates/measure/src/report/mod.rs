@@ -77,6 +77,15 @@ pub struct CellFailure {
     pub error: String,
 }
 
+/// A sentence on what the figures of a cell leave open, though it did not fail.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Caveat {
+    /// Name of the cell, in words.
+    pub place: String,
+    /// The sentence.
+    pub text: String,
+}
+
 /// Costs of the tool itself on this host, measured before the run on loopback.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Overhead {
@@ -157,6 +166,9 @@ pub struct Report {
     pub checks: Vec<Check>,
     /// Cells that failed.
     pub failures: Vec<CellFailure>,
+    /// What the figures of cells leave open: loss that cannot be told, a search that reached its end.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub caveats: Vec<Caveat>,
     /// The tool's own cost on this host.
     pub overhead: Option<Overhead>,
     /// Errors of the lab over several seeds, of the documents that simulated tests here are like.
@@ -219,6 +231,7 @@ impl Report {
             warnings: Vec::new(),
             checks: Vec::new(),
             failures: Vec::new(),
+            caveats: Vec::new(),
             overhead: None,
             lab_truth: Vec::new(),
             truth: None,

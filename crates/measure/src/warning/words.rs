@@ -5,6 +5,7 @@ use crate::digits::plain;
 use alloc::format;
 use alloc::string::{String, ToString};
 use core::fmt;
+use espbench_model::text::counted;
 
 impl Advice {
     /// Returns what was seen, why it matters, and what to try, in plain sentences.
@@ -86,8 +87,7 @@ fn clock(step_ns: u64, median_ns: u64) -> [String; 3] {
 }
 
 fn overflow(dropped: u64) -> [String; 3] {
-    let datagrams =
-        if dropped == 1 { "1 datagram".to_string() } else { format!("{dropped} datagrams") };
+    let datagrams = counted(dropped, "datagram", "datagrams");
     [
         format!("The kernel dropped {datagrams}, as the receive buffer of the socket was full."),
         "That is loss on this host, and it is counted as loss of the link.".to_string(),
@@ -123,7 +123,7 @@ fn comb(period_ms: f64, strength: f64) -> [String; 3] {
 fn not_verified() -> [String; 3] {
     [
         "The server's certificate was not checked (--insecure).".to_string(),
-        "Whoever answers is trusted: another machine may have been measured, and may have read what \
+        "Any server is trusted: another machine may have answered, and may have read what \
          was sent to it."
             .to_string(),
         "Give the authority's certificate with --ca FILE, and leave --insecure out.".to_string(),

@@ -42,6 +42,7 @@ use bench::{Bench, BenchPlan, BenchSetup};
 use control::ControlSocket;
 use espbench_measure::plan::DEFAULT_SEED;
 use espbench_measure::units;
+use espbench_model::text::counted;
 use espbench_sim::lab::file::{FileKind, Overrides};
 use espbench_sim::lab::live::{GIVEN_UP, Lag, LiveLab, LiveSetup, add_load};
 use espbench_sim::lab::scene::Scene;
@@ -61,7 +62,11 @@ use std::time::Duration;
 use what_if::{WhatIfAt, what_if};
 
 const DEVICES_MAX: u16 = 1000;
-const LAB: &str = "two-boards";
+
+/// Returns the lab where none is named: the smallest one that has so many devices.
+fn default_lab(devices: Option<u16>) -> &'static str {
+    if devices.is_some_and(|it| it > 2) { "many-boards" } else { "two-boards" }
+}
 
 /// Flags.
 #[derive(Debug, clap::Args)]
@@ -73,7 +78,7 @@ pub struct Args {
     /// Give each device's console a pseudo-terminal, and run no command: needs no rights
     #[arg(long, conflicts_with = "command")]
     pty: bool,
-    /// The lab, in place of LAB [default: two-boards with --pty]
+    /// The lab, in place of LAB [default with --pty: two-boards, or many-boards for more devices]
     #[arg(long)]
     lab: Option<String>,
     /// Variant of a lab whose devices speak IP [default: the first]
@@ -130,12 +135,12 @@ pub struct Args {
     /// The interface has no address: COMMAND asks the router for one by DHCP
     #[arg(long, conflicts_with = "pty")]
     dhcp: bool,
-    /// Stop after this time, such as "60 s" [default: on Ctrl-C, or when COMMAND has ended]
-    #[arg(long = "for", value_name = "TIME", value_parser = units::duration)]
+    /// Stop after this time: 60, 60s, 5min [default: on Ctrl-C, or when COMMAND has ended]
+    #[arg(long = "for", value_name = "TIME", value_parser = units::seconds)]
     lifetime: Option<Duration>,
     /// Lateness of an event that makes all that is measured meanwhile invalid: it is said at the
     /// consoles, and the status is 2 [default: 50 ms; 1 s with --pty]
-    #[arg(long, value_name = "TIME", value_parser = units::duration)]
+    #[arg(long, value_name = "TIME", value_parser = units::seconds)]
     late_most: Option<Duration>,
     /// Write all that was on the air to this file or pipe, as pcapng with radiotap, for Wireshark and tshark
     #[arg(long, value_name = "FILE")]
@@ -216,7 +221,8 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
             Err(error.remedy(remedy).into())
         }
         Some(lab) if network::speaks_ip(lab)? => network::run(args, lab),
-        lab => consoles(args, lab.unwrap_or(LAB)),
+        Some(lab) => consoles(args, lab),
+        None => consoles(args, default_lab(args.devices)),
     }
 }
 
@@ -304,7 +310,7 @@ fn written(air: Option<AirCapture<FlushedFile>>, args: &Args) -> anyhow::Result<
     let path = args.pcap.as_deref().unwrap_or_else(|| std::path::Path::new(""));
     let Some(packets) = finished(air.finish(), path)? else { return Ok(()) };
     if !args.quiet {
-        say!("{packets} packets in {}", path.display());
+        say!("{} in {}", counted(packets, "packet", "packets"), path.display());
     }
     Ok(())
 }

@@ -23,7 +23,7 @@ Examples:
   espbench predict range --room open --distance 150 --profile esp32c3
   espbench predict range --phy-rates 1M,6M,54M --room hall --payload 250 -o range.html
 
-Range is where the wanted part of the messages is lost, over all places so far away: by transmit power and
+Range is where the wanted part of the messages is lost, over all places at that distance: by transmit power and
 sensitivity, path loss, walls, shadowing and fading. It ends where the model of the place does. Nobody else
 is on the air: predict fleet simulates that.";
 
@@ -56,6 +56,10 @@ pub(super) struct Args {
     place: Place,
     #[command(flatten, next_help_heading = "Output")]
     output: OutputArgs,
+    // This answer comes at once; scripts give the flag to every prediction.
+    /// No progress on stderr
+    #[arg(short, long)]
+    quiet: bool,
 }
 
 /// Parses a loss that some distance has.

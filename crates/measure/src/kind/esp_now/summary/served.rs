@@ -21,8 +21,11 @@ pub(super) fn served(out: &mut EspNowCells<'_>, test: EspNowTest, recorded: &Rec
     let Some(total) = total else { return };
     let seconds = series::span(total).as_secs_f64();
     let (served, missed) = (total.datagrams.unwrap_or(0), total.lost.unwrap_or(0));
-    let unserved =
-        if missed > 0 { format!("; {missed} devices not served") } else { String::new() };
+    let unserved = if missed > 0 {
+        format!("; not served: {}", crate::label::devices(missed))
+    } else {
+        String::new()
+    };
     let one = |value| Estimate::exact(value, 1);
     match test {
         EspNowTest::Ota => {

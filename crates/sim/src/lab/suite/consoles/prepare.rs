@@ -6,6 +6,7 @@ use crate::lab::scene::{Device, Scene};
 use crate::lab::suite::SuiteError;
 use alloc::format;
 use esp_now::node::print::LogLevel;
+use espbench_model::text::count;
 use espbench_model::workload::{EspNow, EspNowTest};
 
 /// Devices that one job of a node can serve: the bound of its tables.
@@ -76,8 +77,9 @@ pub(in crate::lab::suite) fn able(work: &EspNow, scene: &Scene) -> Result<(), Su
     };
     if !one && beside != usize::from(work.devices) {
         return unable(format!(
-            "it has {beside} devices beside the initiator, and the test is with {}; a group of \
-             them must be there whose count can change",
+            "it has {} beside the initiator, and the test is with {}; a group of them must be there \
+             whose count can change",
+            count(beside, "device"),
             work.devices
         ));
     }
