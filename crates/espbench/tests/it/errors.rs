@@ -329,8 +329,8 @@ fn what_people_type_first_is_answered_with_what_to_type() {
         ),
         (
             "predict range --walls -1",
-            "invalid value '-1' for '--walls <WALLS>'",
-            "--walls <WALLS>: ",
+            "invalid value '-1' for '--walls <NUMBER>'",
+            "--walls <NUMBER>: ",
         ),
         (
             "predict fleet --devices -1",

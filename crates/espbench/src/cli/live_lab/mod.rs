@@ -182,18 +182,14 @@ impl Args {
 }
 
 const AFTER_HELP: &str = "\
-With LAB, COMMAND runs in a network of its own (Linux: namespaces, a TUN interface; nothing of the system's
-changes), as the PC behind the lab's access point. The devices' names are those of their hosts. Each has UDP
-echo on port 10000, a TCP sink on 3333, a page over HTTP on 80, sockperf on 11111 and iperf 2 on 5001; --type
-starts programs on them. Everything else is unreachable.
+With LAB, COMMAND runs in a network of its own, as the PC behind the lab's access point (Linux:
+namespaces, a TUN interface; nothing of the system's changes). Devices are hosts by their names:
+UDP echo on port 10000, a TCP sink on 3333, HTTP on 80, sockperf on 11111, iperf 2 on 5001.
 
-With --pty, the devices of ESP-NOW run the lab's firmware in its room (docs/lab.md), in step with the clock. Any program that
-opens serial ports may open their consoles: picocom, minicom, pyserial, esp-idf-monitor.
-
-A pseudo-terminal has no DTR and RTS: type `restart` to restart a device, or use --restart. The line editor
-of ESP-IDF asks for the cursor's position before each prompt and takes what is typed for the answer: a
-terminal answers; for other programs use --answer-cursor. Type the carriage return 30 ms after the
-command, or the line editor of ESP-IDF 4.4 takes it for pasted text.
+With --pty, boards of ESP-NOW run the lab's firmware, in step with the clock. Any program that opens
+serial ports may open their consoles: picocom, minicom, pyserial, esp-idf-monitor. They have no DTR
+and RTS: type `restart`, or use --restart. For a program that is no terminal use --answer-cursor, and
+type the carriage return 30 ms after the command (docs/live.md says why).
 
 Examples:
   espbench live wifi-home -- ping -c 5 device        a round trip over simulated Wi-Fi
@@ -204,7 +200,7 @@ Examples:
   espbench live --pty --lab handshake --devices 11 --app security
   espbench live --pty --unplug node1@10s-15s --for 30s
 
-Exit status: COMMAND's, 0 without one; 2 it could not run, or was too late for what was measured to be valid.";
+Exit status: COMMAND's, 0 without one; 2 it could not run, or was too late to be valid.";
 
 /// Runs the subcommand.
 ///
