@@ -69,6 +69,8 @@ def command(words: Sequence[str], project: dict[str, str]) -> list[str]:
         return ["tune", *check, *chip, *rest]
     if word == "run":
         port = project["port"]
+        if not rest or all(it.startswith("-") for it in rest):
+            raise LookupError("name a plan: idf.py espbench run PLAN (a .toml file, or a name of `espbench run --list`)")
         return ["run", *rest, *(["--on", f"serial:{port}"] if port and "--on" not in flags else [])]
     if word == "doctor":
         return ["doctor", *rest, *([config] if config else [])]

@@ -5,12 +5,13 @@ from __future__ import annotations
 import html
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from . import _words
 from ._errors import NoCell
 from ._espbench import Report, Table
 from .figures import Estimate, Figures
@@ -26,6 +27,10 @@ _PLACE = [
     ("devices", "{} devices"),
     ("distance_m", "{:g} m"),
 ]
+
+
+# Values of these columns that name no place.
+_UNSTATED = {"mode": "unstated", "devices": 1}
 
 
 @dataclass(frozen=True)
@@ -126,6 +131,7 @@ class Result:
             if key not in columns:
                 raise NoCell(f"results have no column `{key}`", "", "result.cells.columns lists them")
         rows = [it for it in self.json["cells"] if it["metric"] == name and it["origin"] != "published"]
+        settings = {key: _words.plain(value) for key, value in settings.items()}
         found = [it for it in rows if all(it.get(key) == value for key, value in settings.items())]
         if not found:
             told = ", ".join(f"{key} = {value!r}" for key, value in settings.items())
@@ -135,6 +141,19 @@ class Result:
 
     def __getitem__(self, metric: str) -> Figures:
         return self.figures(metric)
+
+    def __iter__(self) -> Iterator[str]:
+        """Goes through the names of the metrics: `{name: result[name] for name in result}`."""
+        return iter(self.metrics)
+
+    def __contains__(self, metric: object) -> bool:
+        try:
+            return isinstance(metric, str) and bool(self._metric(metric))
+        except NoCell:
+            return False
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *self.metrics})
 
     def __getattr__(self, name: str) -> Figures:
         # Python asks for names of its own, too, and copies look before there is anything.
@@ -237,7 +256,7 @@ def _from_json(text: str, status: int = 0) -> Result:
 
 
 def _estimate(cell: dict[str, Any]) -> Estimate:
-    parts = [form.format(cell[key]) for key, form in _PLACE if cell.get(key) not in (None, "", 1 if key == "devices" else "")]
+    parts = [form.format(cell[key]) for key, form in _PLACE if cell.get(key) not in (None, "", _UNSTATED.get(key, ""))]
     return Estimate(
         cell["metric"],
         cell["value"],
@@ -248,6 +267,10 @@ def _estimate(cell: dict[str, Any]) -> Estimate:
         ", ".join(parts),
         cell,
     )
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}" if count else ""
 
 
 class _Document(dict[str, Any]):
@@ -288,6 +311,18 @@ class Diagnosis(_Document):
 
 class SettingsCheck(_Document):
     """What is wrong with an sdkconfig, and what limits its throughput (simulated, in Mbit/s)."""
+
+    def _lines(self) -> list[str]:
+        lines = [f"{self['chip']}, ESP-IDF {self['release']}: " + (_counted(len(self.wrong), "mistake") or "no mistake")]
+        for it in self["findings"]:
+            lines.append(f"  {it['severity']}: {it['what']}")
+            lines += [f"    do: {one['name']}={one['to']} (now {one['from']})" for one in it["set"]]
+        for it in self["limits"]:
+            there = "" if it["simulated_mbit_s"] is None else f" {it['simulated_mbit_s']:.3g} Mbit/s in the lab,"
+            lines.append(f"  {it['metric']}:{there} limited by {it['limits'][0]['what']}" if it["limits"] else f"  {it['metric']}:{there}".rstrip(","))
+        if self.recommended:
+            lines.append("  do first: " + ", ".join(self.recommended))
+        return lines
 
     @property
     def wrong(self) -> list[dict[str, Any]]:

@@ -97,7 +97,7 @@ use std::process::ExitCode;
     name = "espbench",
     version,
     about,
-    after_help = "Exit status: 0 fine, 1 a threshold failed, 2 could not measure."
+    after_help = "Exit status: 0 fine, 1 a threshold failed, 2 could not measure, 130 stopped by Ctrl-C."
 )]
 struct Arguments {
     #[command(subcommand)]
@@ -150,7 +150,7 @@ enum Command {
     Compare(compare::Args),
     /// Fit constants of the lab to a measured run
     Fit(Box<fit::Args>),
-    /// Serve check, predict, tune, doctor, run and read as tools of the Model Context Protocol, over stdio
+    /// Serve check, predict, tune, doctor, run, read and compare as tools of the Model Context Protocol, over stdio
     #[cfg(feature = "mcp")]
     Mcp(mcp::Args),
     /// Print the completions of a shell: bash, zsh, fish, powershell or elvish
@@ -165,6 +165,39 @@ fn more(words: &[OsString]) -> String {
     format!("`espbench {name} --help` has its flags, with examples")
 }
 
+/// A flag of a command, for programs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FlagFacts {
+    /// Name without its dashes.
+    pub name: String,
+    /// Whether a value follows.
+    pub takes_value: bool,
+    /// Whether it may be given more than once.
+    pub repeats: bool,
+    /// Meaning, in its first sentence.
+    pub meaning: String,
+}
+
+/// Returns the flags of a subcommand, such as `["predict", "fleet"]`; none where there is no such one.
+#[must_use]
+pub fn flags(words: &[&str]) -> Vec<FlagFacts> {
+    let mut command = command();
+    for word in words {
+        let Some(found) = command.find_subcommand(word) else { return Vec::new() };
+        command = found.clone();
+    }
+    let facts = |it: &clap::Arg| {
+        let repeats = matches!(it.get_action(), clap::ArgAction::Append);
+        Some(FlagFacts {
+            name: it.get_long()?.to_owned(),
+            takes_value: it.get_action().takes_values(),
+            repeats,
+            meaning: it.get_help().map(ToString::to_string).unwrap_or_default(),
+        })
+    };
+    command.get_arguments().filter_map(facts).collect()
+}
+
 /// Returns the command with all its subcommands and flags.
 #[must_use]
 pub fn command() -> clap::Command {
@@ -172,7 +205,7 @@ pub fn command() -> clap::Command {
 }
 
 /// Parses the command line and runs it. Exit status: 0 fine, 1 a threshold failed, 2 could not
-/// measure.
+/// measure, 130 stopped by Ctrl-C.
 #[must_use]
 pub fn main() -> ExitCode {
     main_of(&std::env::args_os().collect::<Vec<_>>())
@@ -190,7 +223,9 @@ pub fn main_of(words: &[OsString]) -> ExitCode {
         Err(status) => return status,
     };
     carry_out(&arguments.command).unwrap_or_else(|error| {
-        told::error(&error).or_remedy(&more(words)).say();
+        let error = told::error(&error);
+        let of_call = embed::is_called();
+        if of_call { error } else { error.or_remedy(&more(words)) }.say();
         ExitCode::from(2)
     })
 }
@@ -203,7 +238,7 @@ pub fn main_of(words: &[OsString]) -> ExitCode {
 pub fn ask(host: &HostProgram, words: &[OsString]) -> Result<(u8, String), UserError> {
     let arguments = told::read::<Arguments>(words.iter().cloned())?;
     let (done, out) = embed::heard(host, || carry_out(&arguments.command));
-    let status = done.map_err(|error| told::error(&error).or_remedy(&more(words)))?;
+    let status = done.map_err(|error| told::error(&error))?;
     let number = (0..=u8::MAX).find(|it| ExitCode::from(*it) == status);
     Ok((number.unwrap_or(2), out))
 }

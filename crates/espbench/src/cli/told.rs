@@ -1,6 +1,7 @@
 //! Errors of all modules as the user is told of them, and those of the command line.
 
 use super::help;
+use crate::embed;
 use crate::store::StoreError;
 use crate::target::TargetError;
 use crate::user_error::{UserError, one_line};
@@ -59,6 +60,10 @@ pub fn parse<P: clap::Parser>(words: impl IntoIterator<Item = OsString>) -> Resu
                 Err(_) => ExitCode::from(2),
             }
         }
+        _ if embed::is_called() => {
+            of_call(&error, &Asked::of(&command, &words)).say();
+            ExitCode::from(2)
+        }
         _ => {
             of_command_line(&error, &Asked::of(&command, &words)).say();
             ExitCode::from(2)
@@ -79,7 +84,7 @@ pub(crate) fn read<P: clap::Parser>(
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
             UserError::new("--help and --version are for a terminal")
         }
-        _ => of_command_line(&error, &Asked::of(&command, &words)),
+        _ => of_call(&error, &Asked::of(&command, &words)),
     })
 }
 
@@ -172,6 +177,48 @@ const INSTEAD: &[(&str, &str, &str)] = &[
 
 const PORT: &str = "name the port with --on serial:PORT, such as --on serial:/dev/ttyUSB0";
 
+/// Returns the error of a call by a program: it has arguments (`phy_rate`) where the command line has flags (`--phy-rate RATE`).
+fn of_call(error: &clap::Error, asked: &Asked<'_>) -> UserError {
+    let told = of_command_line(error, asked);
+    let words = |kind| match error.get(kind) {
+        Some(ContextValue::String(it)) => vec![it.clone()],
+        Some(ContextValue::Strings(all)) => all.clone(),
+        _ => Vec::new(),
+    };
+    let names =
+        |kind| words(kind).iter().map(|it| argument(it)).collect::<Vec<_>>().join("` and `");
+    let (name, value) = (names(ContextKind::InvalidArg), words(ContextKind::InvalidValue).concat());
+    let possible = words(ContextKind::ValidValue).join(", ");
+    let (what, remedy) = match error.kind() {
+        ErrorKind::InvalidValue | ErrorKind::ValueValidation => {
+            let remedy =
+                if possible.is_empty() { String::new() } else { format!("use one of {possible}") };
+            (format!("`{name}` cannot be {value:?}"), remedy)
+        }
+        ErrorKind::UnknownArgument => (format!("there is no argument `{name}`"), String::new()),
+        ErrorKind::MissingRequiredArgument => {
+            (format!("`{name}` is missing"), format!("give `{name}`"))
+        }
+        ErrorKind::ArgumentConflict => {
+            let other = names(ContextKind::PriorArg);
+            let both = if other.is_empty() || other == name { "itself" } else { &other };
+            let quoted = if both == "itself" { "itself".to_owned() } else { format!("`{both}`") };
+            (format!("`{name}` cannot stand beside {quoted}"), "leave one of them out".into())
+        }
+        _ => (told.what, String::new()),
+    };
+    UserError::new(what).because(told.why).remedy(remedy)
+}
+
+/// Returns the name of the argument that a flag is: `--phy-rate <RATE>` is `phy_rate`.
+fn argument(flag: &str) -> String {
+    let word = flag.split([' ', '=']).next().unwrap_or_default();
+    word.trim_start_matches('-')
+        .trim_matches(['<', '>', '.', '[', ']'])
+        .replace('-', "_")
+        .to_lowercase()
+}
+
 /// Returns an error of the command line: what is wrong, and what could have been meant or how the command
 /// is written.
 fn of_command_line(error: &clap::Error, asked: &Asked<'_>) -> UserError {
@@ -238,6 +285,23 @@ fn remedy(error: &clap::Error, asked: &Asked<'_>, given: Option<&str>) -> String
 mod tests {
     use super::*;
     use anyhow::Context as _;
+
+    #[test]
+    fn a_program_hears_of_arguments_and_not_of_flags() {
+        let told = |words: &[&str]| {
+            let words = std::iter::once("espbench").chain(words.iter().copied());
+            let error = read::<crate::cli::Arguments>(words.map(OsString::from)).err().unwrap();
+            assert!(!error.remedy.contains("--help"), "{error:?}");
+            format!("{} {} {}", error.what, error.why, error.remedy)
+        };
+        for (words, wanted) in [
+            (&["predict", "fleet", "--cast=smoke"][..], "`cast` cannot be \"smoke\""),
+            (&["predict", "fleet", "--sede=1"], "there is no argument `sede`"),
+            (&["predict", "fleet", "--seed=x"], "`seed` cannot be \"x\""),
+        ] {
+            assert!(told(words).contains(wanted), "{}", told(words));
+        }
+    }
 
     #[test]
     fn contexts_stand_before_and_causes_behind() {

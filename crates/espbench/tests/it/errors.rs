@@ -23,7 +23,7 @@ fn runs_are_numbered_by_plan_and_found_by_age() {
     let bench = TestDir::new();
     for name in ["my-device", "other", "my-device"] {
         bench.write("plan.toml", &ECHO.replace("NAME", name));
-        let ran = bench.run(&["run", "plan.toml", "-q"]);
+        let ran = bench.run(&["run", "plan.toml"]);
         let place = format!(", stored in {}\n", bench.store().display());
         assert!(ran.err.starts_with("run ") && ran.err.contains(&place), "{}", ran.err);
         ran.ok();
@@ -47,7 +47,18 @@ fn runs_are_numbered_by_plan_and_found_by_age() {
     // A number that is free again is taken again; others never.
     bench.run(&["runs", "--remove", "my-device-1"]).ok();
     bench.write("plan.toml", &ECHO.replace("NAME", "my-device"));
-    assert!(bench.run(&["run", "plan.toml", "-q"]).err.starts_with("run my-device-3,"));
+    assert!(bench.run(&["run", "plan.toml"]).err.starts_with("run my-device-3,"));
+}
+
+#[test]
+fn quiet_is_nothing_but_the_answer() {
+    let bench = TestDir::new();
+    bench.write("plan.toml", &ECHO.replace("NAME", "a"));
+    let ran = bench.run(&["run", "plan.toml", "-q", "-o", "page.html"]);
+    assert!(ran.err.is_empty() && bench.path("page.html").is_file(), "{}", ran.err);
+    // The files that are written are no remarks of progress: without the flag each is named.
+    let told = bench.run(&["run", "plan.toml", "-o", "page.html"]).err;
+    assert!(told.contains("stored in") && told.contains("wrote page.html"), "{told}");
 }
 
 #[test]

@@ -103,6 +103,10 @@ const fn remedy(fault: &DoctorFileFault) -> &'static str {
         DoctorFileFault::Capture(_) => {
             "name a file that Wireshark, tshark, tcpdump or espbench --pcap has written"
         }
+        DoctorFileFault::Own(_) => {
+            "name the run instead, as `espbench runs` lists it, or a console log of the device; \
+             Python reads the .json of a report by espbench.read"
+        }
     }
 }
 

@@ -150,7 +150,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         );
     }
     let report = tests.finish(&counts)?;
-    output::write(&report, &args.output)?;
+    output::write(&report, &args.output, false)?;
     tell(&counts);
     Ok(ExitCode::SUCCESS)
 }

@@ -55,12 +55,16 @@ pub(super) fn run(args: &Args, path: &Path) -> anyhow::Result<ExitCode> {
     for (path, format) in args.output.output.iter().zip(formats) {
         let drawn = draw(&checked, (&facts, &text), format, true)?;
         replace(path, drawn.as_bytes()).with_context(|| cannot_write(path))?;
-        say!("wrote {}", path.display());
+        if !args.lab.quiet {
+            say!("wrote {}", path.display());
+        }
     }
     if let Some(path) = &args.fragment {
         let text = render::tune::advice_fragment(&checked);
         replace(path, text.as_bytes()).with_context(|| cannot_write(path))?;
-        say!("wrote {}", path.display());
+        if !args.lab.quiet {
+            say!("wrote {}", path.display());
+        }
     }
     print(&draw(&checked, (&facts, &text), args.output.format, args.output.full)?)?;
     let wrong = args.file.strict && checked.count(Severity::Wrong) > 0;

@@ -25,7 +25,7 @@ mod tune;
 use super::{palette, tame};
 use espbench_measure::cell::Origin;
 use espbench_measure::figure::Figure;
-use espbench_measure::report::{GlanceGroup, Report, Section};
+use espbench_measure::report::{GlanceGroup, PAGE_MARK, Report, Section};
 use espbench_measure::table::Table;
 use espbench_model::text::count;
 use std::fmt::Write as _;
@@ -192,7 +192,7 @@ fn chapter(out: &mut String, report: &Report, section: &Section<'_>, is_open: bo
 pub(super) fn begin(title: &str, script: &str) -> String {
     let (title, style) = (escape(title), style());
     format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n{PAGE_MARK}\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}{script}\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n\

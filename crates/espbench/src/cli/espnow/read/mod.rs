@@ -80,7 +80,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         read.tests.iter_mut().for_each(|test| test.mode = Some(mode.clone()));
     }
     let report = console::report(&facts(args, simulated), &read, &published::built_in());
-    output::write(&report, &args.output)?;
+    output::write(&report, &args.output, false)?;
     Ok(ExitCode::SUCCESS)
 }
 
