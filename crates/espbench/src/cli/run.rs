@@ -74,7 +74,7 @@ pub struct Args {
     /// List the built-in plans and stop
     #[arg(long, conflicts_with_all = ["plans", "on", "resume", "seed", "output", "full", "local_port"])]
     list: bool,
-    /// UDP port that echo replies come to (the published sketch replies to 10001)
+    /// UDP port that echo replies come to (the sketch of the published benchmark replies to 10001)
     #[arg(long, value_name = "PORT")]
     local_port: Option<u16>,
     #[command(flatten)]

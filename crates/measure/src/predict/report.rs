@@ -350,7 +350,7 @@ mod tests {
         };
         answer.changes = alloc::vec![tried("2M", 40)];
         let next = |answer: &PredictAnswer| answer.card().next.unwrap();
-        assert_eq!(next(&answer), "none of --phy-rate 2M loses less by more than chance");
+        assert_eq!(next(&answer), "none of --phy-rate 2M clearly loses less");
         answer.changes.extend([tried("11M", 20), tried("54M", 10)]);
         assert_eq!(next(&answer), "--phy-rate 54M: loss 1.05 % in place of 4.05 %");
         // One that keeps the limits comes before one that does not, whatever it gains.
