@@ -442,11 +442,6 @@ impl Page {
     }
 }
 
-/// Says how many: `1 more cell`, `2 more cells`.
-fn count(n: usize, what: &str) -> String {
-    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
-}
-
 /// Chooses at most that many rows, and at least one: those of which a threshold failed, and evenly from those that
 /// stand for others.
 pub(super) fn chosen(group: &GlanceGroup, most: usize) -> Vec<&GlanceRow> {
