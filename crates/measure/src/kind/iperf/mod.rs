@@ -29,7 +29,7 @@ mod table;
 use crate::cell::{Cell, Identity};
 use crate::figure::Figure;
 use crate::kind::headline::Headline;
-use crate::kind::{SenderPace, TestKind};
+use crate::kind::{Observations, SenderPace, TestKind};
 use crate::label;
 use crate::limit::TheoreticalLimit;
 use crate::limit::wifi::DataFrames;
@@ -221,12 +221,13 @@ impl TestKind for Iperf {
         series::megabits(recorded)
     }
 
-    fn course(&self, recorded: &Recorded) -> Vec<f64> {
+    fn course(&self, recorded: &Recorded) -> Option<Observations> {
         // One direction after the other, or each end's: their order is not that of time.
         if self.direction == Direction::Tradeoff {
-            return Vec::new();
+            return None;
         }
-        series::seen(&series::megabits(recorded))
+        let values = series::seen(&series::megabits(recorded));
+        Some(Observations { quantity: "throughput", unit: "Mbit/s", values })
     }
 
     fn pace(&self, recorded: &Recorded) -> Option<SenderPace> {
@@ -246,6 +247,10 @@ impl TestKind for Iperf {
 
     fn chapters(&self, _documented: bool) -> Vec<(&'static str, &'static str)> {
         alloc::vec![(KIND, "iperf")]
+    }
+
+    fn usual_line(&self, recorded: &Recorded) -> Option<String> {
+        summary::usual_line(self, recorded)
     }
 
     fn headlines(&self) -> &'static [Headline] {

@@ -80,6 +80,7 @@ fn room(work: &EspNow) -> Scene {
         breakpoint_m: None,
         far_exponent: None,
         wall_db: None,
+        behind_walls: Default::default(),
         valid_m: None,
         shadow_db: 0.0,
         nakagami_m: None,
