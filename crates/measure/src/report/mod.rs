@@ -29,6 +29,7 @@ pub(crate) use build::known;
 pub use build::{Builder, report};
 pub use agreement::Agreement;
 pub(crate) use agreement::agreement;
+pub(crate) use glance::retain_sound;
 pub use glance::{BARS, GlanceGroup, GlanceMetric, GlanceRow, GlanceValue};
 pub use sections::{CAPTURE, DIAGNOSIS, Section};
 pub(crate) use test_facts::{add_published, add_run};
