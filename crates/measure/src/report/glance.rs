@@ -16,6 +16,7 @@ use crate::settings::Settings;
 use crate::truth::Truth;
 use crate::warning::{self, Warning};
 use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -325,13 +326,18 @@ fn is_tail(headline: &Headline) -> bool {
     )
 }
 
-/// Keeps one figure of each quantity's upper tail: the first that most cells have samples enough for. The largest
-/// of all samples needs none.
+/// Keeps one figure of each quantity's upper tail: the first that all cells have which have the largest, and that
+/// most of them have samples enough for. The largest of all samples needs none.
 pub(crate) fn retain_sound(all: &mut Vec<Headline>, cells: &[&Digest]) {
     let is_sound = |it: &Headline| {
         let of = || cells.iter().filter_map(|digest| digest.cell(it.metric));
         let open = of().filter(|cell| warning::few_samples("", cell).is_some()).count();
+        let largest = format!("{}_max", metric::parse(it.metric).0);
+        let lack = |digest: &&&Digest| {
+            digest.cell(&largest).is_some() && digest.cell(it.metric).is_none()
+        };
         2 * open <= of().filter(|cell| cell.value.is_some()).count()
+            && !cells.iter().any(|digest| lack(&digest))
     };
     let mut shown: Vec<Headline> = Vec::new();
     for it in all.iter().filter(|it| is_tail(it)) {
