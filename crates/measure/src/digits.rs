@@ -120,7 +120,15 @@ pub fn three(value: f64) -> String {
     significant(value, 3).to_string()
 }
 
-fn significant(value: f64, digits: usize) -> f64 {
+/// Prints the nearest number of two significant digits: what the currents and times of a datasheet are worth.
+#[must_use]
+pub fn two(value: f64) -> String {
+    significant(value, 2).to_string()
+}
+
+/// Returns the nearest number of so many significant digits.
+#[must_use]
+pub fn significant(value: f64, digits: usize) -> f64 {
     // Through decimal text, as the result has to be the shortest in JSON.
     format!("{value:.*e}", digits.saturating_sub(1)).parse().unwrap_or(value)
 }

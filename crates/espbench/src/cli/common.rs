@@ -131,7 +131,8 @@ pub struct SiteArgs {
     /// The place: home, office, shield-box, …, or my-NAME
     #[arg(long, value_parser = site_names::environment)]
     pub environment: Option<String>,
-    /// Distance between device and access point, or from device to device, in metres
+    /// Distance between device and access point, or from device to device, in metres; in the virtual lab the
+    /// devices are put there
     #[arg(long, value_name = "METRES")]
     pub distance: Option<f64>,
 }
@@ -211,7 +212,7 @@ pub struct MeasureArgs {
     /// HOST:PORT on that address
     #[arg(long, value_name = "FILE|[HOST]:PORT", value_parser = super::live::parse)]
     pub openmetrics: Option<super::live::Where>,
-    /// No progress on stderr
+    /// Print the answer and errors alone: no progress, no names of files
     #[arg(short, long)]
     pub quiet: bool,
 }

@@ -8,7 +8,9 @@ use crate::{published, render};
 use anyhow::{Context as _, bail};
 use espbench_measure::cell::{Cell, Origin};
 use espbench_measure::columns::{COMPARED, POWER, compared as compared_rows, power_rows};
-use espbench_measure::compare::{CellDifference, Comparison, compare, exactly, gate, power, sides};
+use espbench_measure::compare::{
+    CellDifference, Comparison, ExactlyCompared, Tolerance, compare, exactly, gate, power, sides,
+};
 use espbench_measure::label;
 use espbench_measure::report::{Report, SCHEMA};
 use espbench_measure::run::RunFacts;
@@ -111,7 +113,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     };
     print(args, &comparisons, &differences)?;
     let Some(limit) = args.threshold else { return Ok(ExitCode::SUCCESS) };
-    let gated = gate(&comparisons, limit);
+    let gated = gate(&comparisons, &Tolerance::of_part(limit));
     if gated.judged == 0 {
         bail!(
             UserError::new("the threshold decides nothing")
@@ -180,13 +182,22 @@ fn exact(args: &Args) -> anyhow::Result<ExitCode> {
         say!("all {} figures are equal", found.compared);
         return Ok(ExitCode::SUCCESS);
     };
-    let all = found.differences.len();
-    say!(
-        "espbench: {all} of {} figures differ; the first: {}",
-        ours.len().max(others.len()),
-        told(first)
-    );
+    say!("espbench: {}; the first: {}", counted(&found), told(first));
     Ok(ExitCode::from(1))
+}
+
+/// Counts the figures that are not the same on both sides: those that differ, and those that one side lacks.
+fn counted(found: &ExactlyCompared) -> String {
+    let of = |is: fn(&CellDifference) -> bool| found.differences.iter().filter(|it| is(it)).count();
+    let here = of(|it| it.other.is_none());
+    let there = of(|it| it.ours.is_none());
+    let differ = found.differences.len() - here - there;
+    let only = format!("{here} are here alone, and {there} there alone");
+    match (found.compared, here + there) {
+        (0, _) => format!("no figure is of a test of both sides: {only}"),
+        (all, 0) => format!("{differ} of {all} figures differ"),
+        (all, _) => format!("{differ} of the {all} figures of both sides differ; {only}"),
+    }
 }
 
 /// Tells a figure that is not the same on both sides.

@@ -6,6 +6,7 @@ use super::{tame, width, wrap, wrap_list};
 use espbench_measure::compare::{Comparison, VerdictKind};
 use espbench_measure::digits;
 use espbench_measure::table::compared::{differing, excluded, is_fitted, texts, words};
+use espbench_model::text::count;
 use std::fmt::Write as _;
 
 /// Pairs that are shown.
@@ -64,8 +65,8 @@ pub fn render(
     }
     if out_of.len() > REASONS {
         let more = out_of.len() - REASONS;
-        let sets = if more == 1 { "set" } else { "sets" };
-        line(&mut out, colours.faint, &format!("  … and for {more} more {sets} of reasons"));
+        let more = count(more, "more set");
+        line(&mut out, colours.faint, &format!("  … and for {more} of reasons"));
     }
     if shown.iter().any(|it| is_fitted(it)) {
         let text = format!(

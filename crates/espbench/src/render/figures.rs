@@ -79,9 +79,12 @@ pub(super) fn number(value: &GlanceValue) -> String {
     digits::worth(value.value, value.ci_low, value.ci_high) + mark
 }
 
-/// Prints a value with its interval: `6.1 [5.9–6.4]`.
+/// Prints a value with its interval: `6.1 [5.9–6.4]`; a value that is no more than a lower bound as `≥ 6.1`.
 pub(super) fn print(value: &GlanceValue) -> String {
     match figure(value) {
+        (_, Some(interval)) if value.ci_high.is_none() && value.ci_low == Some(value.value) => {
+            interval
+        }
         (number, Some(interval)) => format!("{number} [{interval}]"),
         (number, None) => number,
     }
@@ -205,6 +208,14 @@ mod tests {
             super::names(&short.iter().collect::<Vec<_>>(), NAME),
             ["unicast, 10 B", "unicast, 20 B"]
         );
+    }
+
+    #[test]
+    fn what_has_one_bound_says_so() {
+        let value = |ci_low, ci_high| GlanceValue { value: 5000.0, ci_low, ci_high, fitted: false };
+        assert_eq!(print(&value(Some(5000.0), None)), "≥ 5000", "the end of a search");
+        assert_eq!(print(&value(Some(4000.0), None)), "5000 [≥ 4000]");
+        assert_eq!(print(&value(None, None)), "5000");
     }
 
     #[test]

@@ -11,6 +11,7 @@ use espbench_measure::digits;
 use espbench_measure::report::{Agreement, GlanceGroup, GlanceRow, Report};
 use espbench_measure::table::unit_sign;
 use espbench_measure::warning::Warning;
+use espbench_model::text::count;
 use std::fmt::Write as _;
 
 /// Lines after one suite at most.
@@ -89,6 +90,7 @@ pub fn render(report: &Report, screen: Screen) -> String {
     let (colours, width, most) = (Colours::new(screen.coloured), screen.width(), screen.most());
     let mut page = Page { out: String::new(), colours, width, most };
     page.title(report);
+    page.overridden(report);
     page.failures(report);
     if report.has_only_causes() {
         page.end(report);
@@ -140,6 +142,14 @@ impl Page {
 
     fn lines(&self) -> usize {
         self.out.lines().count()
+    }
+
+    /// Says what the plan sets of the lab that was named: its file holds in all else.
+    fn overridden(&mut self, report: &Report) {
+        let Some((first, more)) = report.overridden.split_first() else { return };
+        let and = if more.is_empty() { String::new() } else { format!("; {} more", more.len()) };
+        let text = format!("the plan sets {first}{and}");
+        self.marked(self.colours.warning, "!", &text, 2);
     }
 
     /// Writes a paragraph behind a mark, in as many lines as it takes.
@@ -203,12 +213,7 @@ impl Page {
         for cause in report.causes().iter().take(CAUSES) {
             self.marked(style, "✗", cause, 3);
         }
-        if report.incomplete {
-            let text = format!(
-                "The run was cut short: {} of its cells are missing. Complete it with \
-                 espbench run --resume {}",
-                report.missing, report.run.name
-            );
+        if let Some(text) = report.cut_short() {
             self.marked(style, "✗", &text, 2);
         }
         let failed: Vec<_> = report.checks.iter().filter(|it| !it.passed).collect();
@@ -219,11 +224,11 @@ impl Page {
             self.whole(style, "✗", &text);
         }
         if failed.len() > CHECKS {
-            let more = several(failed.len() - CHECKS, "more threshold");
+            let more = count(failed.len() - CHECKS, "more threshold");
             self.marked(style, "✗", &format!("{more} failed."), 1);
         }
         if failed.is_empty() && !report.checks.is_empty() {
-            let all = several(report.checks.len(), "threshold");
+            let all = count(report.checks.len(), "threshold");
             self.marked(Style::new(), "✓", &format!("{all} held."), 1);
         }
         for doubt in report.doubts() {
@@ -288,7 +293,7 @@ impl Page {
         }
         let more = group.rows.len() - rows.len();
         if more > 0 {
-            let more = several(more, "more cell");
+            let more = count(more, "more cell");
             self.line(self.colours.faint, &format!("  … and {more}"));
         }
         for line in usual.into_iter().chain(words.iter().map(String::as_str)) {
@@ -361,7 +366,7 @@ impl Page {
             self.line(if number == 0 { self.colours.faint } else { Style::new() }, line);
         }
         if more > 0 {
-            self.line(self.colours.faint, &format!("    … and {}", several(more, "more test")));
+            self.line(self.colours.faint, &format!("    … and {}", count(more, "more test")));
         }
     }
 
@@ -407,7 +412,7 @@ impl Page {
             let [seen, _, what] = kind[0].advice.parts();
             let of = match kind.len() {
                 1 => kind[0].place.clone(),
-                n => format!("{} and {}", kind[0].place, several(n - 1, "more cell")),
+                n => format!("{} and {}", kind[0].place, count(n - 1, "more cell")),
             };
             // The only cell is named in the title.
             let one = report.glance.iter().map(|it| it.rows.len()).sum::<usize>() == 1;
@@ -416,7 +421,7 @@ impl Page {
             self.whole(Style::new(), " ", &what);
         }
         if kinds.len() > most {
-            let more = several(kinds.len() - most, "more piece");
+            let more = count(kinds.len() - most, "more piece");
             self.line(self.colours.faint, &format!("  … and {more} of advice: --full"));
         }
     }
@@ -435,11 +440,6 @@ impl Page {
         };
         self.line(self.colours.faint, &text);
     }
-}
-
-/// Says how many: `1 more cell`, `2 more cells`.
-fn several(n: usize, what: &str) -> String {
-    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
 /// Chooses at most that many rows, and at least one: those of which a threshold failed, and evenly from those that
@@ -475,15 +475,15 @@ pub(super) fn agreement(it: &Agreement, group: &GlanceGroup) -> String {
             return format!("{what} {ratio:.2} x, {verdict}");
         }
         return format!(
-            "{what} {ratio:.2} x (median of {} cells), {} within 30 %, median error {:.0} %",
-            it.pairs,
+            "{what} {ratio:.2} x (median of {}), {} within 30 %, median error {:.0} %",
+            count(it.pairs, "cell"),
             it.near,
             100.0 * error
         );
     }
     if it.fitted > 0 {
-        let figures = if it.fitted == 1 { "figure" } else { "figures" };
-        return format!("a constant of the lab was fitted to the {} {figures} beside these", it.fitted);
+        let figures = count(it.fitted, "figure");
+        return format!("a constant of the lab was fitted to the {figures} beside these");
     }
     format!("not comparable: {}", it.why.join("; "))
 }

@@ -48,7 +48,10 @@ fn a_plan_of_two_kinds_of_test_has_rows_of_each() {
     let row = |name: &str| answer.lines().filter(|it| it.trim_start().starts_with(name)).count();
     // Round trips of five variants, throughput of three.
     assert_eq!(["wifi-alone", "wifi-beside-all", "esp-now-alone"].map(row), [2, 2, 1], "{answer}");
-    assert!(answer.contains("  iperf, TCP TX") && answer.contains("sent (Mbit/s)"), "{answer}");
+    assert!(
+        answer.contains("  iperf, TCP from the device") && answer.contains("sent (Mbit/s)"),
+        "{answer}"
+    );
     assert!(!answer.contains("more cells"), "{answer}");
 }
 
@@ -80,7 +83,7 @@ fn power_save_leads_with_current_and_the_life_of_a_named_battery() {
     let usual = bench.run(&["run", "power-save", "-q"]).ok();
     let two = bench.run(&["run", "power-save", "-q", "--battery", "2xAA"]).ok();
     for (answer, battery) in [
-        (&usual, "battery: an 18650 of 2600 mAh at 85 %: 2210 mAh; another with --battery"),
+        (&usual, "battery: 18650: 3000 mAh at 3.60 V, linear regulator"),
         (&two, "battery: 2xAA: 2500 mAh at 2.50 V, boost converter with 85 %"),
     ] {
         assert_short(answer, 15);
@@ -99,8 +102,9 @@ fn power_save_leads_with_current_and_the_life_of_a_named_battery() {
         );
     }
     // As `predict` has it: 84.03 mA at 3.3 V are 130.5 mA of two cells through the converter.
-    assert!((hours(&usual) - 2210.0 / 84.03).abs() < 0.01, "{usual}");
-    let given = 84.03 * 3.3 / (2.5 * 0.85) + 0.019 + 2500.0 * 0.025 / 8766.0;
+    // An 18650 gives 84.03 mA and its regulator's 5 uA; a month's loss by itself is little in a day.
+    assert!((hours(&usual) - 3000.0 / 84.035).abs() < 0.03, "{usual}");
+    let given = 84.03 * 3.3 / (2.5 * 0.85) + 0.019;
     assert!((hours(&two) - 2500.0 / given).abs() < 0.02, "{two}");
     // The battery is in the plan that the run keeps: its report says the same later.
     assert_eq!(bench.run(&["report", "last"]).ok(), two);

@@ -2,6 +2,7 @@
 //!
 //! | module | contents |
 //! |---|---|
+//! | `baseline` | a run against figures that were kept by name |
 //! | `exact` | figures that must be equal to the bit |
 //! | `gate` | a limit on how much worse a run may be |
 //! | `join` | which cells stand side by side; repetitions as their mean |
@@ -38,6 +39,7 @@
 //!
 //! Each verdict is for one pair. Of many pairs with 95 % intervals one in twenty differs by chance.
 
+mod baseline;
 mod exact;
 mod gate;
 mod join;
@@ -45,8 +47,9 @@ mod judge;
 mod power;
 mod sides;
 
+pub use baseline::{BaselineRow, BaselineVerdict, KeptFigure, baseline, to_keep};
 pub use exact::{CellDifference, ExactlyCompared, exactly};
-pub use gate::{Gated, gate};
+pub use gate::{Gated, Tolerance, gate};
 pub(crate) use join::pool;
 pub use join::pool_all;
 pub(crate) use judge::stated;

@@ -201,7 +201,8 @@ fn a_variant_is_another_procedure() {
         ..cell("rtt_avg", "ms", 7.0, 0.1)
     };
     let got = compare(core::slice::from_ref(&ours), &shipped());
-    let reason = "another procedure: ours with binary, 8 in flight; without that it is the document's";
+    let reason =
+        "another procedure: ours with binary, 8 in flight; without that it is the document's";
     assert_eq!(why(&got[0]), [reason]);
     // Between runs, variants only meet themselves.
     assert!(compare(core::slice::from_ref(&ours), &[cell("rtt_avg", "ms", 7.0, 0.1)]).is_empty());
@@ -313,12 +314,15 @@ fn gate_needs_both_certainty_and_size() {
     let faster = one(&rate(120.0), &rate(100.0));
     let lossy = one(&loss(30, 1000), &loss(0, 1000));
     let all = vec![slightly, much.clone(), perhaps, slower.clone(), faster, lossy.clone()];
-    let gated = gate(&all, 0.1);
+    let gated = gate(&all, &Tolerance::of_part(0.1));
     assert_eq!(gated.failed, [&much, &slower, &lossy]);
     assert_eq!(gated.judged, 6);
     assert!(!gated.passed());
-    assert!(gate(&all[..1], 0.1).passed());
-    assert!(!gate(&[], 0.1).passed(), "a gate that judged nothing has shown nothing");
+    assert!(gate(&all[..1], &Tolerance::of_part(0.1)).passed());
+    assert!(
+        !gate(&[], &Tolerance::of_part(0.1)).passed(),
+        "a gate that judged nothing has shown nothing"
+    );
 }
 
 #[test]
@@ -357,7 +361,7 @@ proptest! {
                 let verdict = &comparison.verdict;
                 prop_assert!(!matches!(verdict, Verdict::Better | Verdict::Worse), "{comparison:?}");
             }
-            let _ = gate(&[comparison], 0.1);
+            let _ = gate(&[comparison], &Tolerance::of_part(0.1));
         }
     }
 

@@ -33,6 +33,7 @@ mod wifi_join;
 use crate::cell::{Cell, Identity};
 use crate::figure::Figure;
 use crate::kind::headline::Headline;
+use crate::kind::iperf::SentDatagrams;
 use crate::limit::TheoreticalLimit;
 use crate::metric;
 use crate::plan::{PlanKey, Scalar};
@@ -116,6 +117,15 @@ pub(crate) trait TestKind {
     fn without_network(&self, _cells: &[Cell], _facts: &BTreeMap<String, String>) -> Option<Cell> {
         None
     }
+    /// Says what a cell's figures leave open, though it did not fail: sentences that a reader must know before the first
+    /// number.
+    fn caveats(&self, _recorded: &Recorded) -> Vec<String> {
+        Vec::new()
+    }
+    /// Returns whether the samples tell what was lost and what came twice.
+    fn tells_loss(&self, _recorded: &Recorded) -> bool {
+        true
+    }
     /// Returns the times of which a report shows the distribution, in milliseconds.
     fn times(&self, _recorded: &Recorded) -> Vec<f64> {
         Vec::new()
@@ -154,6 +164,10 @@ pub(crate) trait TestKind {
     }
     /// Returns the rate that was asked of the sender, and the one that it kept.
     fn pace(&self, _recorded: &Recorded) -> Option<SenderPace> {
+        None
+    }
+    /// Returns the datagrams of senders that count what they sent; `None` where none does.
+    fn sent(&self, _recorded: &Recorded) -> Option<SentDatagrams> {
         None
     }
     /// Returns whether probes are sent at an interval; `None` where beacons leave no comb.

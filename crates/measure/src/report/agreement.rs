@@ -138,11 +138,7 @@ fn flags(pair: &Comparison) -> Vec<String> {
         (None, Some(theirs)) => Some(format!("{name} {theirs}")),
         _ => None,
     };
-    let all = [
-        flag("--chip", &chip),
-        flag("--mode", &mode),
-        flag("--environment", &environment),
-    ];
+    let all = [flag("--chip", &chip), flag("--mode", &mode), flag("--environment", &environment)];
     all.into_iter().flatten().collect()
 }
 

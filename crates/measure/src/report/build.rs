@@ -3,7 +3,10 @@
 use super::digest::{Digest, Material, shorten};
 use super::fitted::FittedFigures;
 use super::glance::{self, Evidence, PlanPart};
-use super::{CellFailure, Check, Losses, OfCell, Overhead, Report, SCHEMA, pool, test_facts};
+use super::{
+    Caveat, CellFailure, Check, Losses, OfCell, Overhead, Report, SCHEMA, StoppedCell, pool,
+    test_facts,
+};
 use crate::air::{self, AirChapter};
 use crate::cell::{Cell, Identity, TestFacts};
 use crate::compare::{Comparison, compare};
@@ -21,8 +24,13 @@ use crate::warning::{self, Warning};
 use crate::wifi;
 use alloc::borrow::Cow;
 use alloc::collections::BTreeSet;
+use alloc::string::String;
 use alloc::vec::Vec;
+use espbench_model::fact;
 use espbench_model::workload::Workload;
+
+/// Target of a run in the labs of its tests.
+const USUAL_LAB: &str = "sim";
 
 /// Takes the recorded cells of a run one after the other, so that only one cell's samples need to
 /// be in memory, and makes the report of them.
@@ -36,10 +44,14 @@ pub struct Builder {
     air: AirChapter,
     warnings: Vec<((u32, u32), Vec<Warning>)>,
     failures: Vec<((u32, u32), CellFailure)>,
+    caveats: Vec<((u32, u32), Caveat)>,
+    stopped: Vec<((u32, u32), StoppedCell)>,
     /// Theoretical limits of published cells.
     published: Vec<(Identity, f64)>,
     /// Figures that the lab was fitted to.
     fitted: FittedFigures,
+    /// What cells set of the lab that somebody has named, in words.
+    overridden: BTreeSet<String>,
 }
 
 /// Returns the position of a cell in the order of work: repetition after repetition.
@@ -59,13 +71,23 @@ impl Builder {
             air: AirChapter::default(),
             warnings: Vec::new(),
             failures: Vec::new(),
+            caveats: Vec::new(),
+            stopped: Vec::new(),
             published: Vec::new(),
             fitted: FittedFigures::of(facts),
+            overridden: BTreeSet::new(),
         }
     }
 
     /// Adds a recorded cell. Its samples are not needed afterwards.
     pub fn add(&mut self, recorded: &Recorded) {
+        let placed = recorded.placed();
+        let recorded = placed.as_ref().unwrap_or(recorded);
+        // Where no lab is named there is none that the plan would differ from.
+        let set = recorded.facts.get(fact::OVERRIDDEN);
+        if let Some(set) = set.filter(|_| self.facts.target != USUAL_LAB) {
+            self.overridden.insert(set.clone());
+        }
         let context = SummaryContext {
             site: &self.facts.site,
             origin: self.facts.origin,
@@ -98,14 +120,19 @@ impl Builder {
             known(cell);
         }
         let cell = (recorded.ordinal, recorded.repetition);
-        self.warnings.push((cell, warning::advise(recorded)));
+        self.warnings.push((cell, warning::advise(recorded, &cells)));
         let losses = Losses::of(recorded);
         self.air.add(recorded, &losses);
         self.losses.push((recorded.workload, (cell, losses)));
+        self.caveats.extend(kind.caveats(recorded).into_iter().map(|text| {
+            let place = label::of(recorded);
+            (cell, Caveat { place, text })
+        }));
         if let Some(error) = &recorded.error {
             let failure = CellFailure { place: label::of(recorded), error: error.clone() };
             self.failures.push((cell, failure));
         }
+        self.stopped.extend(StoppedCell::of(recorded).map(|it| (cell, it)));
         self.digests.push(Digest::new(recorded, cells));
     }
 
@@ -122,9 +149,16 @@ impl Builder {
         self.losses.sort_by_key(|(_, (cell, _))| of_work(*cell));
         self.warnings.sort_by_key(|(cell, _)| of_work(*cell));
         self.failures.sort_by_key(|(cell, _)| of_work(*cell));
+        self.caveats.sort_by_key(|(cell, _)| of_work(*cell));
+        self.stopped.sort_by_key(|(cell, _)| of_work(*cell));
+        let stopped: Vec<StoppedCell> = self.stopped.into_iter().map(|it| it.1).collect();
         let mut warnings: Vec<Warning> = self.warnings.into_iter().flat_map(|it| it.1).collect();
+        let failed: BTreeSet<(u32, u32)> = self.failures.iter().map(|it| it.0).collect();
+        let has_failed = |it: &Digest| failed.contains(&(it.ordinal, it.repetition));
         let failures = self.failures.into_iter().map(|it| it.1).collect();
-        let done = self.digests.len();
+        let mut caveats: Vec<Caveat> = self.caveats.into_iter().map(|it| it.1).collect();
+        caveats.extend(self.digests.iter().filter(|it| !has_failed(it)).filter_map(empty));
+        let done = self.digests.len() - stopped.len();
         self.digests = pool::digests(self.digests);
         let losses = pool::losses(self.losses);
         test_facts::add_losses(&mut self.digests, &losses);
@@ -145,7 +179,8 @@ impl Builder {
         let evidence = Evidence { truths: &truths, comparisons: &comparisons };
         let step_ns = overhead.map(|it| it.clock_step_ns);
         let checks = Checks::of(&self.facts.plan_text, &self.digests);
-        let look = glance::first_look(&self.plans, &self.digests, evidence, step_ns, &checks.failed);
+        let look =
+            glance::first_look(&self.plans, &self.digests, evidence, step_ns, &checks.failed);
         warnings.extend(look.advice);
         warnings.extend(checks.advice);
         let material = Material { origin: self.facts.origin, digests: &self.digests, published };
@@ -159,10 +194,12 @@ impl Builder {
         Report {
             prediction: None,
             tuning: None,
+            overridden: self.overridden.into_iter().collect(),
             schema: SCHEMA.into(),
             run: self.facts,
             incomplete: missing > 0,
             missing,
+            stopped,
             glance: look.groups,
             cells: ours,
             comparisons,
@@ -174,6 +211,7 @@ impl Builder {
             warnings,
             checks: checks.all,
             failures,
+            caveats,
             overhead,
             lab_truth: Vec::new(),
             truth,
@@ -182,6 +220,13 @@ impl Builder {
             stored: None,
         }
     }
+}
+
+/// Says that a cell that did not fail has no figure.
+fn empty(digest: &Digest) -> Option<Caveat> {
+    let is_empty = !digest.cells.iter().any(|it| it.value.is_some());
+    let text = "No figure came of this cell.".into();
+    is_empty.then(|| Caveat { place: digest.place(), text })
 }
 
 /// Returns the plans of a text, with the positions of their cells. A plan that cannot be read (by a
@@ -288,6 +333,7 @@ fn tables(material: &Material<'_>, comparisons: &[Comparison]) -> Vec<Table> {
     tables.extend(table::overview::table(material));
     tables.extend(kind::all().filter_map(|it| it.first_table(material)));
     tables.extend(kind::over_ip().flat_map(|it| it.tables(material)));
+    tables.extend(table::stations::tables(material));
     tables.extend(table::power::table(material));
     tables.extend(table::heap::tables(material));
     tables.extend(kind::others().flat_map(|it| it.tables(material)));

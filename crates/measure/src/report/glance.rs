@@ -239,8 +239,10 @@ fn group(
 ) -> Option<GlanceGroup> {
     let GroupParts { plan, kind, repetitions, cells, headlines } = parts;
     let first = headlines.first()?;
-    let compared: Vec<&Cell> =
-        cells.iter().filter_map(|it| printed(it, first).or_else(|| it.cell(first.metric))).collect();
+    let compared: Vec<&Cell> = cells
+        .iter()
+        .filter_map(|it| printed(it, first).or_else(|| it.cell(first.metric)))
+        .collect();
     let axis = axis(repetitions);
     let shared = Settings::shared(cells.iter().map(|it| &it.settings));
     // Where none stands for the others, each stands for itself.

@@ -133,9 +133,8 @@ pub fn excluded(comparisons: &[Comparison]) -> Vec<String> {
 /// Returns a pair in words: the result, this and the other value, and the ratio, where there is one.
 #[must_use]
 pub fn texts(c: &Comparison) -> [Option<String>; 4] {
-    let value = |cell: &Cell| {
-        Some(format!("{} {}", digits::unmarked(cell)?, super::unit_sign(&cell.unit)))
-    };
+    let value =
+        |cell: &Cell| Some(format!("{} {}", digits::unmarked(cell)?, super::unit_sign(&cell.unit)));
     [Some(named(&c.ours)), value(&c.ours), value(&c.other), ratio(&[c])]
 }
 

@@ -86,6 +86,25 @@ pub enum Advice {
         /// Unit of both.
         unit: String,
     },
+    /// A job for all devices served a part of them.
+    PartlyServed {
+        /// Number of devices that were served.
+        served: u64,
+        /// Number of all.
+        devices: u64,
+    },
+    /// A console lost characters of commands that were typed at it.
+    CommandCut {
+        /// Number of characters lost.
+        characters: u64,
+    },
+    /// Datagrams of an offered rate that the driver refused for want of memory.
+    SendsRefused {
+        /// Datagrams refused.
+        refused: u64,
+        /// Datagrams of the offer.
+        offered: u64,
+    },
     /// Replies arrive in phase with an access point's beacons: the station sleeps between them.
     BeaconComb {
         /// Period of the beacons in milliseconds.
@@ -109,6 +128,9 @@ impl Advice {
     #[must_use]
     pub const fn weight(&self) -> u8 {
         match self {
+            Self::CommandCut { .. } => 11,
+            Self::PartlyServed { .. } => 10,
+            Self::SendsRefused { .. } => 9,
             Self::BeyondModel { .. } => 8,
             Self::SocketBufferOverflow { .. } => 7,
             Self::BeaconComb { .. } => 6,

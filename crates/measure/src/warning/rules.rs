@@ -5,11 +5,11 @@ use crate::cell::Cell;
 use crate::kind::{self, Observations, SenderPace};
 use crate::label;
 use crate::metric::{self, Statistic};
+use crate::modes;
 use crate::quantile::{Sorted, needed};
 use crate::run::Recorded;
-use crate::units::conversion;
-use crate::modes;
 use crate::trend::{self, Drift};
+use crate::units::conversion;
 use alloc::string::String;
 use alloc::vec::Vec;
 use espbench_model::fact::{self, CertificateCheck};
@@ -24,14 +24,17 @@ const COARSE: f64 = 0.05;
 /// frequency, takes as long.
 const WORTH_MS: f64 = 0.1;
 
-/// Returns the advice on one recorded cell.
+/// Returns the advice on one recorded cell, of which the figures are known.
 #[must_use]
-pub fn advise(recorded: &Recorded) -> Vec<Warning> {
+pub fn advise(recorded: &Recorded, cells: &[Cell]) -> Vec<Warning> {
     let rules = [
         bimodal(recorded),
         drifting(recorded),
         overflow(recorded),
         sender_behind(recorded),
+        command_cut(recorded),
+        partly_served(cells),
+        sends_refused(cells),
         beacon_comb(recorded),
         not_verified(recorded),
         beyond_model(recorded),
@@ -119,6 +122,29 @@ fn sender_behind(recorded: &Recorded) -> Option<Advice> {
     let SenderPace { asked, kept, unit } = kind::of(&recorded.workload).pace(recorded)?;
     let behind = asked.is_finite() && kept < KEPT * asked;
     behind.then(|| Advice::SenderBehind { asked, kept, unit: unit.into() })
+}
+
+fn command_cut(recorded: &Recorded) -> Option<Advice> {
+    let characters = *recorded.counters.get(fact::TYPED_LOST)?;
+    (characters > 0).then_some(Advice::CommandCut { characters })
+}
+
+fn partly_served(cells: &[Cell]) -> Option<Advice> {
+    let (served, devices) = count(cells, "devices_served")?;
+    (served < devices).then_some(Advice::PartlyServed { served, devices })
+}
+
+/// Finds sends that were refused where a rate was offered; a sender without one asks until it is refused.
+fn sends_refused(cells: &[Cell]) -> Option<Advice> {
+    cells.iter().find(|it| it.id.metric == "loss_of_offered")?;
+    let (refused, offered) = count(cells, "packets_refused")?;
+    (refused > 0).then_some(Advice::SendsRefused { refused, offered })
+}
+
+/// Returns a count and what it is of.
+fn count(cells: &[Cell], metric: &str) -> Option<(u64, u64)> {
+    let cell = cells.iter().find(|it| it.id.metric == metric)?;
+    Some((cell.value? as u64, cell.n?))
 }
 
 fn beacon_comb(recorded: &Recorded) -> Option<Advice> {

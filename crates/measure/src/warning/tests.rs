@@ -61,7 +61,7 @@ fn closed(round_trips: impl IntoIterator<Item = f64>) -> Recorded {
 }
 
 fn kinds(recorded: &Recorded) -> Vec<Advice> {
-    advise(recorded).into_iter().map(|w| w.advice).collect()
+    advise(recorded, &[]).into_iter().map(|w| w.advice).collect()
 }
 
 fn exponential(random: &mut Xoshiro256PlusPlus) -> f64 {
@@ -144,7 +144,9 @@ fn a_stream_that_slows_down_drifts() {
     };
     let falling = (0..20).map(|i| second(i, 5_000_000 - 200_000 * i)).collect();
     let got = kinds(&recorded(Workload::Iperf(iperf), falling));
-    let [Advice::Drifting { metric, first, last, unit }] = got.as_slice() else { panic!("{got:?}") };
+    let [Advice::Drifting { metric, first, last, unit }] = got.as_slice() else {
+        panic!("{got:?}")
+    };
     assert!(*last < 0.5 * first, "{got:?}");
     assert_eq!((metric.as_str(), unit.as_str()), ("throughput", "Mbit/s"));
     // Only the last, short interval is slow.
@@ -237,7 +239,11 @@ fn a_coarse_clock_is_told_from_the_calibration() {
         "round trip p50, 20.00 us: the clock moves in steps of 15.00 us."
     );
     assert_eq!(clock("lost", &cell("loss", "percent", 1.0), 15_000), None);
-    assert_eq!(clock("added", &cell("rtt_added_p50", "ms", 0.0), 20), None, "a difference of nothing");
+    assert_eq!(
+        clock("added", &cell("rtt_added_p50", "ms", 0.0), 20),
+        None,
+        "a difference of nothing"
+    );
 }
 
 #[test]

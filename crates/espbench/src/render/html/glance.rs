@@ -6,6 +6,7 @@ use super::{beside, escape};
 use crate::render::parts;
 use espbench_measure::report::{GlanceGroup, GlanceRow, Report, Section};
 use espbench_measure::table::unit_sign;
+use espbench_model::text::count;
 use std::fmt::Write as _;
 
 /// Rows of the card at most.
@@ -80,9 +81,8 @@ fn rows(out: &mut String, group: &GlanceGroup) {
     out.push_str("</tbody></table></div>\n");
     let more = group.rows.len() - shown.len();
     if more > 0 {
-        let cells = if more == 1 { "cell" } else { "cells" };
-        let _ =
-            writeln!(out, "<p class=\"note\">and {more} more {cells}: see the tables below</p>");
+        let more = count(more, "more cell");
+        let _ = writeln!(out, "<p class=\"note\">and {more}: see the tables below</p>");
     }
 }
 

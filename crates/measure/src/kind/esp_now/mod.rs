@@ -43,6 +43,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::time::Duration;
+use espbench_model::overrides::OpenPlaces;
 use espbench_model::workload::{EspNow, EspNowTest, Workload};
 use plan::{
     IMAGE, LARGEST_IMAGE, LEAST, PAYLOAD, SEALED, TESTS, check_cast, distance, print_distance,
@@ -109,13 +110,15 @@ const KEYS: [PlanKey; 8] = [
         "\"60 s\"",
         "length of `throughput`",
     ),
-    PlanKey::new("devices", PlanValue::Whole(1, 65_535), "10", "devices beside the initiator"),
+    PlanKey::new("devices", PlanValue::Whole(1, 65_535), "10", "devices beside the initiator")
+        .or("those in the file of a lab behind `--on sim:LAB`, of tests with many; else 1"),
     PlanKey::new(
         "distance",
         PlanValue::Form("0.01 m to 100 km, or a range"),
         "\"0.5 m to 1 m\"",
         "distance of the devices from the initiator",
-    ),
+    )
+    .or("what the file of a lab behind `--on sim:LAB` says; else \"3 m\""),
     PlanKey::new("encrypted", PlanValue::Switch, "true", "whether payloads are encrypted")
         .or("false; of `crypto` true"),
 ];
@@ -152,7 +155,9 @@ impl TestKind for EspNow {
             "size" => self.size.to_string(),
             "count" => self.count.to_string(),
             "time" => quoted(&print_duration(self.time)),
+            "devices" if self.lab.open.devices => return None,
             "devices" => self.devices.to_string(),
+            "distance" if self.lab.open.distance => return None,
             "distance" => quoted(&print_distance(self.distance_m)),
             _ => self.encrypted.to_string(),
         })
@@ -171,6 +176,14 @@ impl TestKind for EspNow {
                 _ => PAYLOAD,
             };
         }
+        let serves_many = !matches!(
+            self.test,
+            EspNowTest::OneWay | EspNowTest::Ping | EspNowTest::Throughput | EspNowTest::Crypto
+        );
+        self.lab.open = OpenPlaces {
+            devices: serves_many && !named.contains(&"devices"),
+            distance: !named.contains(&"distance"),
+        };
         // What is timed there is the encryption.
         if self.test == EspNowTest::Crypto && !named.contains(&"encrypted") {
             self.encrypted = true;

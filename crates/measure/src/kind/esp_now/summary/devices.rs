@@ -8,7 +8,7 @@ use super::out::{CUT, EspNowCells};
 use super::times;
 use crate::cell::Estimate;
 use crate::cluster;
-use crate::interval::{mean, mean_t, stddev};
+use crate::interval::{fairness, mean, mean_t, stddev};
 use crate::quantile::Sorted;
 use crate::run::Recorded;
 use crate::summary::round_trips::ProbeCounts;
@@ -107,13 +107,4 @@ fn loss(devices: &[Device]) -> Estimate {
     let share = cluster::proportion(&counts).scaled(100.0);
     // All devices ask equally often, so that both are the same but for what a stop left open.
     Estimate { value: mean(&losses), ..share }
-}
-
-/// Returns Jain's fairness index: 1 where all shares are equal, 1/n where one device has everything
-/// (Jain, Chiu and Hawe 1984, "A quantitative measure of fairness and discrimination", DEC-TR-301).
-/// Returns `None` where every share is zero.
-fn fairness(shares: &[f64]) -> Option<f64> {
-    let sum: f64 = shares.iter().sum();
-    let squares: f64 = shares.iter().map(|x| x * x).sum();
-    (squares > 0.0).then(|| sum * sum / (shares.len() as f64 * squares))
 }

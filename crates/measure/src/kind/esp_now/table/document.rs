@@ -119,12 +119,7 @@ struct Pair<'a> {
 
 impl<'a> Pair<'a> {
     /// Returns the figure that is shown of a metric.
-    fn of(
-        material: &Material<'a>,
-        digest: &'a Digest,
-        metric: &str,
-        shown: &str,
-    ) -> Option<Self> {
+    fn of(material: &Material<'a>, digest: &'a Digest, metric: &str, shown: &str) -> Option<Self> {
         let ours = digest.cell(shown)?;
         let exact = super::exact(metric).and_then(|it| digest.cell(it)).unwrap_or(ours);
         Some(Self { ours, exact, theirs: published(material, ours) })
