@@ -33,6 +33,7 @@ pub use agreement::Agreement;
 pub(crate) use agreement::agreement;
 pub(crate) use build::known;
 pub use build::{Builder, report};
+pub(crate) use glance::retain_sound;
 pub use glance::{BARS, GlanceGroup, GlanceMetric, GlanceRow, GlanceValue};
 pub use sections::{CAPTURE, DIAGNOSIS, Section};
 pub use stopped::StoppedCell;
