@@ -148,9 +148,11 @@ pub fn of(cell: &Cell) -> (&str, Statistic) {
 }
 
 /// Quantities whose direction their unit does not tell; also with a further word, as in `loss_rx`.
-const DIRECTIONS: [(&str, Better); 21] = [
+const DIRECTIONS: [(&str, Better); 22] = [
     // In percent.
     ("loss", Better::Lower),
+    // A count of something unwanted.
+    ("packets_refused", Better::Lower),
     // A rate of something unwanted.
     ("queue_drop_rate", Better::Lower),
     // In kilobytes.
@@ -199,6 +201,13 @@ pub fn better(metric: &str, unit: &str) -> Better {
     }
 }
 
+/// Returns whether values in that unit are rates: their theoretical limit is the greatest value, and that of
+/// others the least.
+#[must_use]
+pub fn is_rate(unit: &str) -> bool {
+    matches!(Dimension::of(unit), Some((Dimension::BitRate | Dimension::Rate, _)))
+}
+
 /// Returns whether values in that unit are parts of a whole. Such values are compared by their
 /// difference: the ratio of two losses says nothing where one of them is zero.
 #[must_use]
@@ -245,6 +254,9 @@ mod tests {
             ("charge_per_message", "uC", Better::Lower),
             ("probes_late", "probes", Better::Neither),
             ("packets_total", "packets", Better::Neither),
+            ("fairness", "index", Better::Higher),
+            ("packets_refused", "packets", Better::Lower),
+            ("loss_of_offered", "%", Better::Lower),
             ("TCP_WND_DEFAULT", "KB", Better::Neither),
             ("message_rate_offered", "messages/s", Better::Neither),
             ("message_rate_sent_avg", "messages/s", Better::Neither),

@@ -1,7 +1,8 @@
 //! Quantities as people write them: "10 s", "40 Mbit/s", "1470 B".
 //!
 //! Prefixes follow the SI: k is 1000; Ki, Mi and Gi are powers of 1024 (IEC 80000-13). A number of
-//! the wrong kind is an error that names the units that would do.
+//! the wrong kind is an error that names the units that would do. Bit rates and sizes may have a suffix of iperf 2
+//! in place of a unit, as its `-b 1M` has.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -136,7 +137,9 @@ pub fn parse(text: &str, dimension: Dimension) -> Result<f64, String> {
     if unit.is_empty() {
         return Err(format!("`{text}` has no unit: add one of {}", dimension.expected()));
     }
-    let Some((_, factor)) = dimension.units().iter().find(|(name, _)| *name == unit) else {
+    let suffixed = matches!(dimension, Dimension::BitRate | Dimension::Size);
+    let named = dimension.units().iter().find(|(name, _)| *name == unit).map(|it| it.1);
+    let Some(factor) = named.or_else(|| suffix(unit).filter(|_| suffixed)) else {
         return Err(format!(
             "`{unit}` is not a unit of {}: use one of {}",
             &dimension.name()[2..],
@@ -149,6 +152,21 @@ pub fn parse(text: &str, dimension: Dimension) -> Result<f64, String> {
     } else {
         Err(format!("`{text}` must not be negative or infinite"))
     }
+}
+
+/// Returns the factor of a suffix of iperf 2 (`stdio.c`, `byte_atoi`): k, m, g are powers of 1000; K, M, G are powers
+/// of 1024.
+#[must_use]
+pub fn suffix(text: &str) -> Option<f64> {
+    Some(match text {
+        "k" => 1e3,
+        "m" => 1e6,
+        "g" => 1e9,
+        "K" => 1024.0,
+        "M" => 1024.0 * 1024.0,
+        "G" => 1024.0 * 1024.0 * 1024.0,
+        _ => return None,
+    })
 }
 
 /// Returns the factor by which a value in `from` becomes one in `to`; `None` where they measure
@@ -204,6 +222,10 @@ mod tests {
         assert_eq!(parse("1e3kbit/s", Dimension::BitRate), Ok(1e6));
         assert_eq!(parse("16 KiB", Dimension::Size), Ok(16_384.0));
         assert_eq!(parse("12.5 /s", Dimension::Rate), Ok(12.5));
+        assert_eq!(parse("1M", Dimension::BitRate), Ok(1_048_576.0));
+        assert_eq!(parse("1.5 m", Dimension::BitRate), Ok(1_500_000.0));
+        assert_eq!(parse("16K", Dimension::Size), Ok(16_384.0));
+        assert!(parse("1M", Dimension::Rate).is_err() && parse("1m", Dimension::Time).is_err());
         assert_eq!(parse("1 %", Dimension::Proportion), Ok(0.01));
         assert_eq!(duration("1_000 us"), Ok(Duration::from_millis(1)));
         assert_eq!(duration("0.5ms"), Ok(Duration::from_micros(500)));

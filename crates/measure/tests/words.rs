@@ -201,6 +201,7 @@ fn settings_are_read_as_reports_write_them() {
         "profile esp32c3",
         "environment office",
         "walls: 2",
+        "wall of 14.7 dB",
         "CONFIG_FREERTOS_HZ=1000",
         "congestion control cubic",
         "QoS 1",

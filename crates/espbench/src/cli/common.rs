@@ -130,7 +130,8 @@ pub struct SiteArgs {
     /// The place: home, office, shield-box, …
     #[arg(long)]
     pub environment: Option<String>,
-    /// Distance between device and access point, or from device to device, in metres
+    /// Distance between device and access point, or from device to device, in metres; in the virtual lab the
+    /// devices are put there
     #[arg(long, value_name = "METRES")]
     pub distance: Option<f64>,
 }

@@ -97,7 +97,7 @@ use std::process::ExitCode;
     name = "espbench",
     version,
     about,
-    after_help = "Exit status: 0 fine, 1 a threshold failed, 2 could not measure."
+    after_help = "Exit status: 0 fine, 1 a threshold failed, 2 could not measure, 130 stopped by Ctrl-C."
 )]
 struct Arguments {
     #[command(subcommand)]
@@ -205,7 +205,7 @@ pub fn command() -> clap::Command {
 }
 
 /// Parses the command line and runs it. Exit status: 0 fine, 1 a threshold failed, 2 could not
-/// measure.
+/// measure, 130 stopped by Ctrl-C.
 #[must_use]
 pub fn main() -> ExitCode {
     main_of(&std::env::args_os().collect::<Vec<_>>())

@@ -71,11 +71,15 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let width = runs.iter().map(|r| r.name.len()).max().unwrap_or(0);
     let mut text = String::new();
     for run in runs {
-        let state = match (run.done, run.failed) {
-            (done, 0) if done == run.planned => "complete".to_owned(),
-            (done, 0) => format!("{done} of {}", run.planned),
-            (done, failed) => format!("{done} of {}, {failed} failed", run.planned),
+        let mut state = match run.done {
+            done if done == run.planned => "complete".to_owned(),
+            done => format!("{done} of {}", run.planned),
         };
+        for (count, word) in [(run.failed, "failed"), (run.stopped, "stopped")] {
+            if count > 0 {
+                let _ = write!(state, ", {count} {word}");
+            }
+        }
         let _ = writeln!(
             text,
             "{:width$}  {}  {:20}  {state}",

@@ -180,9 +180,11 @@ mod tests {
             words: words.iter().map(ToString::to_string).collect(),
             values: Vec::new(),
             published: None,
+            printed: None,
             limit: None,
             histogram: Vec::new(),
             leads: true,
+            failed: false,
         };
         let rows = [
             ["broadcast 1", "one every 1 s", "2 hops"],

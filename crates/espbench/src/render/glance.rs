@@ -83,6 +83,7 @@ pub fn render(report: &Report, screen: Screen) -> String {
     let (colours, width) = (Colours::new(screen.coloured), screen.width());
     let mut page = Page { out: String::new(), colours, width };
     page.title(report);
+    page.overridden(report);
     page.failures(report);
     if report.has_only_causes() {
         page.end(report);
@@ -132,6 +133,14 @@ impl Page {
 
     fn lines(&self) -> usize {
         self.out.lines().count()
+    }
+
+    /// Says what the plan sets of the lab that was named: its file holds in all else.
+    fn overridden(&mut self, report: &Report) {
+        let Some((first, more)) = report.overridden.split_first() else { return };
+        let and = if more.is_empty() { String::new() } else { format!("; {} more", more.len()) };
+        let text = format!("the plan sets {first}{and}");
+        self.marked(self.colours.warning, "!", &text, 2);
     }
 
     /// Writes a paragraph behind a mark, in as many lines as it takes but at most that many.
@@ -190,12 +199,7 @@ impl Page {
         for cause in report.causes().iter().take(CAUSES) {
             self.marked(style, "✗", cause, 3);
         }
-        if report.incomplete {
-            let text = format!(
-                "The run was cut short: {} of its cells are missing. Complete it with \
-                 espbench run --resume {}",
-                report.missing, report.run.name
-            );
+        if let Some(text) = report.cut_short() {
             self.marked(style, "✗", &text, 2);
         }
         let failed: Vec<_> = report.checks.iter().filter(|it| !it.passed).collect();
@@ -440,7 +444,7 @@ pub(super) fn agreement(it: &Agreement, group: &GlanceGroup) -> String {
             let verdict = match (it.better, it.worse) {
                 (1, _) => "better",
                 (_, 1) => "worse",
-                _ => "no difference shown",
+                _ => "not shown to differ",
             };
             return format!("{what} {ratio:.2} x, {verdict}");
         }
@@ -452,11 +456,11 @@ pub(super) fn agreement(it: &Agreement, group: &GlanceGroup) -> String {
         );
     }
     if it.fitted > 0 {
-        return format!("the lab was fitted to the {} cells beside these", it.fitted);
+        let figures = if it.fitted == 1 { "figure" } else { "figures" };
+        return format!(
+            "a constant of the lab was fitted to the {} {figures} beside these",
+            it.fitted
+        );
     }
-    let another: Vec<&str> = it.reasons.iter().filter_map(|it| it.another()).collect();
-    if another.is_empty() {
-        return "the published figures are of a place or device that is not stated".into();
-    }
-    format!("not comparable: another {}", another.join(", another "))
+    format!("not comparable: {}", it.why.join("; "))
 }

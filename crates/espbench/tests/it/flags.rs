@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// A flag in one command.
-struct FlagUse {
+pub struct FlagUse {
     /// `rate mqtt`
     command: String,
     short: Option<char>,
@@ -17,7 +17,7 @@ struct FlagUse {
 }
 
 /// Returns every flag of every command that help shows, by its long name.
-fn flags() -> BTreeMap<String, Vec<FlagUse>> {
+pub fn flags() -> BTreeMap<String, Vec<FlagUse>> {
     let mut all = BTreeMap::new();
     collect(&espbench::cli::command(), "", &mut all);
     all

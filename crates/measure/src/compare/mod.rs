@@ -29,7 +29,8 @@
 //!    is about that printed number, and its own scatter is not in it. A value of ours without an
 //!    interval (an extreme, or too few observations) is not treated so: then nothing is shown, and
 //!    a note says why. So two values without intervals never differ by verdict, only by ratio.
-//! 4. *Counts and settings* have no better direction, and so no verdict but "no difference shown".
+//! 4. *Counts and settings* have no better direction: where their intervals differ, they differ, and neither
+//!    is better.
 //!
 //! 5. *Runs scatter.* An interval of one repetition holds the scatter within it, not that from one
 //!    run to the next, which often is the larger. Where both runs have repetitions, their means are
@@ -49,6 +50,7 @@ pub use exact::{CellDifference, ExactlyCompared, exactly};
 pub use gate::{Gated, Tolerance, gate};
 pub(crate) use join::pool;
 pub use join::pool_all;
+pub(crate) use judge::stated;
 pub use power::{PowerRow, power};
 
 use crate::cell::{Cell, Origin};
@@ -65,6 +67,8 @@ pub enum Verdict {
     Better,
     /// The interval of the ratio lies wholly on the bad side of 1.
     Worse,
+    /// The interval of the ratio lies wholly on one side of 1, and no side is the better one.
+    Differs,
     /// The interval of the ratio holds 1, or there is none.
     NoDifferenceShown,
     /// The two are not of the same thing; the reasons.
@@ -78,6 +82,8 @@ pub enum VerdictKind {
     Better,
     /// [`Verdict::Worse`].
     Worse,
+    /// [`Verdict::Differs`].
+    Differs,
     /// [`Verdict::NoDifferenceShown`].
     NoDifferenceShown,
     /// [`Verdict::NotComparable`].
@@ -86,8 +92,8 @@ pub enum VerdictKind {
 
 impl VerdictKind {
     /// Every kind.
-    pub const ALL: [Self; 4] =
-        [Self::Better, Self::Worse, Self::NoDifferenceShown, Self::NotComparable];
+    pub const ALL: [Self; 5] =
+        [Self::Better, Self::Worse, Self::Differs, Self::NoDifferenceShown, Self::NotComparable];
 
     /// Returns the word of JSON and CSV.
     #[must_use]
@@ -95,9 +101,16 @@ impl VerdictKind {
         match self {
             Self::Better => "better",
             Self::Worse => "worse",
+            Self::Differs => "differs",
             Self::NoDifferenceShown => "no-difference-shown",
             Self::NotComparable => "not-comparable",
         }
+    }
+
+    /// Returns whether the verdict is that the two differ, whichever is better.
+    #[must_use]
+    pub const fn is_difference(self) -> bool {
+        matches!(self, Self::Better | Self::Worse | Self::Differs)
     }
 }
 
@@ -108,6 +121,7 @@ impl Verdict {
         match self {
             Self::Better => VerdictKind::Better,
             Self::Worse => VerdictKind::Worse,
+            Self::Differs => VerdictKind::Differs,
             Self::NoDifferenceShown => VerdictKind::NoDifferenceShown,
             Self::NotComparable(_) => VerdictKind::NotComparable,
         }

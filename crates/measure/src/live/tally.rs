@@ -52,6 +52,20 @@ impl FateCounts {
         }
     }
 
+    /// Counts samples.
+    #[must_use]
+    pub fn of(samples: &[Sample]) -> Self {
+        let mut counts = Self::default();
+        samples.iter().for_each(|sample| counts.add(sample));
+        counts
+    }
+
+    /// Returns how many probes have a fate, each counted once.
+    #[must_use]
+    pub const fn known(&self) -> u64 {
+        self.delivered + self.lost + self.late + self.corrupt
+    }
+
     /// Returns whether a probe has come or was lost.
     #[must_use]
     pub const fn has_probes(&self) -> bool {

@@ -18,6 +18,15 @@ use alloc::vec::Vec;
 /// Rates that are named one by one where they tie; of more their number is told.
 const NAMED: usize = 6;
 
+/// Says that rooms were simulated until somebody stopped, so many for each setting.
+pub(super) fn stopped(rooms: impl Iterator<Item = u32>) -> String {
+    match rooms.min() {
+        None | Some(0) => "Stopped before the first room was done: nothing is known.".into(),
+        Some(1) => "Stopped: a figure may be of 1 room, and its interval is wide.".into(),
+        Some(n) => format!("Stopped: figures are of {n} rooms or more, with wider intervals."),
+    }
+}
+
 impl PredictAnswer {
     /// Returns the answer in sentences, the most important first.
     #[must_use]
@@ -29,20 +38,41 @@ impl PredictAnswer {
             PredictQuestion::OnAir(force) => self.on_air(force),
             PredictQuestion::Range(wanted) => self.range(wanted),
         };
+        if let Some(cannot) = self.cannot_give() {
+            lines.insert(0, cannot);
+        }
         if let Some(first) = lines.first_mut() {
             *first = format!("{}: {first}", capitalized(Origin::Simulated.name()));
         }
         let remedy = self.rate_in_force().and_then(RateInForce::remedy);
         lines.extend(remedy.map(|it| format!("Next: {it}.")));
         lines.extend(change_sentence(self).map(|it| format!("Next: {it}.")));
-        if self.stopped {
-            lines.push("The sweep was stopped: what was done by then stands here.".into());
+        if let Some(cut) = self.cut_short() {
+            lines.insert(0, cut);
         }
         lines
     }
 
+    /// Says that the prediction was stopped, and of what its figures are.
+    fn cut_short(&self) -> Option<String> {
+        let is_search = matches!(self.question, PredictQuestion::LargestFleet(_));
+        // A search says itself how far it came.
+        let told = is_search && !self.points.is_empty();
+        (self.stopped && !told).then(|| stopped(self.points.iter().map(|it| it.rooms)))
+    }
+
     /// Returns the answer in a sentence, where the figures alone are none.
     pub(super) fn verdict(&self) -> Option<String> {
+        let parts = [self.cut_short(), self.cannot_give(), self.whole_verdict()];
+        let lines: Vec<String> = parts.into_iter().flatten().collect();
+        (!lines.is_empty()).then(|| lines.join(" "))
+    }
+
+    /// Returns the answer of what was simulated.
+    fn whole_verdict(&self) -> Option<String> {
+        if self.points.is_empty() && self.stopped {
+            return None;
+        }
         match &self.question {
             PredictQuestion::Fleet => self.kept(),
             PredictQuestion::LargestFleet(search) => {
@@ -146,16 +176,13 @@ fn farthest(best: &[&PointEstimates]) -> Option<String> {
     let known = || best.iter().filter_map(|it| Some((*it, it.setting.range_m?)));
     let (point, metres) = known().max_by(|a, b| a.1.total_cmp(&b.1))?;
     let bounded = known().filter(|it| it.0.setting.range_is_bounded).count();
+    let end = "what is farther is not known, since the model of the place ends there";
     Some(match bounded {
         0 if best.len() == 1 => format!("It reaches {metres:.0} m."),
         0 => format!("Of these {} reaches farthest, {metres:.0} m.", point.setting.rate),
-        1 if best.len() == 1 => {
-            format!("It reaches {metres:.0} m at least: the model of the place ends there.")
-        }
-        n if n == best.len() => {
-            format!("All of these reach {metres:.0} m, where the model of the place ends.")
-        }
-        n => format!("{n} of these reach {metres:.0} m, where the model of the place ends."),
+        1 if best.len() == 1 => format!("It reaches {metres:.0} m; {end}."),
+        n if n == best.len() => format!("All of these reach {metres:.0} m; {end}."),
+        n => format!("{n} of these reach {metres:.0} m; {end}."),
     })
 }
 
@@ -186,13 +213,13 @@ pub(super) fn change_sentence(answer: &PredictAnswer) -> Option<String> {
     };
     let words = best.change.words();
     let days = |it: &PointEstimates| {
-        // A datasheet's currents are worth three digits at most.
+        // A datasheet's currents are worth two digits.
         let life = it.energy.as_ref()?.days(answer.battery.as_ref()?).value?;
-        Some(format!("{} days", digits::three(life)))
+        Some(format!("{} days", digits::two(life)))
     };
     let current = |it: &PointEstimates| {
-        let estimate = it.energy.as_ref().and_then(|it| digits::estimate(&it.mean_ma));
-        format!("{} mA", estimate.unwrap_or_default())
+        let value = it.energy.as_ref().and_then(|it| it.mean_ma.value);
+        format!("{} mA", value.map(digits::two).unwrap_or_default())
     };
     let figure = |it: &PointEstimates| match lead {
         LeadingFigure::Loss => {

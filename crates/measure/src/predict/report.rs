@@ -56,6 +56,8 @@ pub struct PredictAnswer {
     pub limits: FleetLimits,
     /// Battery of the devices, where they have one.
     pub battery: Option<Battery>,
+    /// Largest current of the chip while it sends, in milliamperes, where that is known.
+    pub peak_ma: Option<f64>,
     /// Description of the settings that all points share: payload, how often, how sent.
     pub shared: String,
     /// Settings that all points share, as values for the result cells.
@@ -147,7 +149,7 @@ mod tests {
     use alloc::format;
     use alloc::string::String;
 
-    const STOPPED: &str = "The sweep was stopped: what was done by then stands here.";
+    const STOPPED: &str = "Stopped: figures are of 2 rooms or more, with wider intervals.";
 
     /// Makes two rooms of so many devices, whose messages take longer the more there are.
     fn point(devices: u32) -> PointEstimates {
@@ -181,13 +183,14 @@ mod tests {
             title: "10 devices".into(),
             limits: FleetLimits::default(),
             battery: None,
+            peak_ma: None,
             changes: Vec::new(),
             shared: "100 B every 1 s".into(),
             settings: crate::label::read("one every 1 s").unwrap(),
             payload_bytes: 100,
             points: alloc::vec![point(10), point(40)],
             notes: Vec::new(),
-            stopped: true,
+            stopped: false,
         }
     }
 
@@ -223,7 +226,7 @@ mod tests {
     fn searched(largest: Largest, end: SearchEnd, limits: FleetLimits) -> PredictAnswer {
         let bound = FleetBound { devices: 40, capacity: 520, exchange_us: 1925.0 };
         let question = PredictQuestion::LargestFleet(FleetSearched { largest, bound, end });
-        PredictAnswer { limits, stopped: false, ..answer(question) }
+        PredictAnswer { limits, ..answer(question) }
     }
 
     const LIMITS: FleetLimits = FleetLimits { loss: Some(0.02), p99_ms: Some(5.0) };
@@ -311,13 +314,15 @@ mod tests {
             point.setting.range_m = Some(metres);
         }
         let wanted = ["Simulated: 54M has the lowest p99, 19.900 ms.", "It reaches 291 m."];
-        assert_eq!(rates.sentences(), [wanted[0], wanted[1], STOPPED]);
+        assert_eq!(rates.sentences(), wanted);
+        let cut = PredictAnswer { stopped: true, ..rates.clone() };
+        assert_eq!(cut.sentences(), [STOPPED, wanted[0], wanted[1]]);
         // Nobody can tell rates apart whose intervals overlap.
         rates.points[1].p99.low = Some(19.0);
         rates.points[1].setting.range_is_bounded = true;
         let tied = rates.sentences();
         assert!(tied[0].contains("All 2 rates tie"), "{tied:?}");
-        assert!(tied[1].starts_with("1 of these reach 7086 m, where the model"), "{tied:?}");
+        assert!(tied[1].starts_with("1 of these reach 7086 m; what is farther"), "{tied:?}");
         let standings = [RowStanding::Best, RowStanding::Tied];
         assert_eq!(rates.card().rows.iter().map(|it| it.standing).collect::<Vec<_>>(), standings);
         // A rate that loses more than is allowed has no rank, and is behind all that have one.

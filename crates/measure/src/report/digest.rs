@@ -8,6 +8,7 @@ use crate::figure::{FigurePoint, Scale};
 use crate::kind::{self, TestKind};
 use crate::label::{self, LabelWords};
 use crate::quantile::Sorted;
+use crate::report::stations::Stations;
 use crate::run::Recorded;
 use crate::series;
 use crate::settings::{SettingKey, Settings};
@@ -36,6 +37,8 @@ pub(crate) struct Digest {
     pub(crate) distribution: Option<Distribution>,
     /// The rate over time, one curve for each observer.
     pub(crate) timelines: Vec<RateCurve>,
+    /// The stations of a test that several carry out at once.
+    pub(crate) stations: Stations,
     /// Round trips of echo probes over the idle link and beside the streams, where there were any.
     pub(crate) latency: [Option<Distribution>; 2],
 }
@@ -73,6 +76,7 @@ impl Digest {
             few: if few { values.clone() } else { Vec::new() },
             distribution: Distribution::new(values),
             timelines: kind.rates(recorded),
+            stations: Stations::of(recorded),
             latency: [Link::IDLE, Link::LOADED]
                 .map(|link| Distribution::new(series::round_trips_on(link, &recorded.samples))),
         }

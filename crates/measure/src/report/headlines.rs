@@ -18,14 +18,7 @@ impl Report {
     #[must_use]
     pub fn headlines(&self) -> Vec<String> {
         let mut lines = self.causes();
-        if self.incomplete {
-            let cells = if self.missing == 1 { "cell" } else { "cells" };
-            lines.push(format!(
-                "The run was cut short, and {} {cells} of its plan are not in this report; \
-                 `espbench run --resume {}` completes it.",
-                self.missing, self.run.name
-            ));
-        }
+        lines.extend(self.cut_short());
         if self.run.origin == Origin::Simulated {
             lines.push("All results are simulated: they come from the virtual lab.".into());
             lines.extend(self.truths());
@@ -45,14 +38,20 @@ impl Report {
         lines
     }
 
-    /// Returns how true simulated figures are: over several seeds, or else in this run.
+    /// Returns how true simulated figures are, where published ones are of the same tests: over several seeds,
+    /// or else in this run.
     #[must_use]
     pub fn truths(&self) -> Vec<String> {
         if !self.lab_truth.is_empty() {
             return truth::sentences(&self.lab_truth);
         }
         let own = self.truth.as_ref().and_then(truth::headline);
-        own.into_iter().chain(self.truth_wifi.as_ref().and_then(truth::headline_wifi)).collect()
+        let over_wifi = self.truth_wifi.as_ref().and_then(truth::headline_wifi);
+        let mut lines: Vec<String> = own.into_iter().chain(over_wifi).collect();
+        if lines.is_empty() && self.run.origin == Origin::Simulated && !self.glance.is_empty() {
+            lines.push("No published counterpart: how true these figures are is not known.".into());
+        }
+        lines
     }
 
     /// Returns why cells could not be measured: a sentence for each different cause, of at most

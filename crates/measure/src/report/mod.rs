@@ -3,16 +3,20 @@
 //!
 //! | module | contents |
 //! |---|---|
+//! | `agreement` | agreement of leading figures with published ones, or why they cannot be compared |
 //! | `build` | makes the report of a run, one recorded cell at a time |
 //! | `digest` | what a report keeps of a recorded cell once its samples are gone |
 //! | `fitted` | figures that the lab was fitted to, which are marked |
-//! | `glance` | the leading figures, in few rows, and their agreement with published ones |
+//! | `glance` | the leading figures, in few rows |
 //! | `headlines` | sentences that a reader must know before the first number |
 //! | `losses` | counts what became of the probes of one cell |
 //! | `pool` | repetitions of a cell as one, where a document's figures come from one test each |
+//! | `stopped` | cells that the user stopped, and how far they had come |
 //! | `sections` | the order in which a report is read, the same in every drawing |
+//! | `stations` | figures of each station of a test that several carry out at once |
 //! | `test_facts` | facts of the test that a result cell is of |
 
+mod agreement;
 mod build;
 pub(crate) mod digest;
 mod fitted;
@@ -21,13 +25,17 @@ mod headlines;
 mod losses;
 mod pool;
 mod sections;
+pub(crate) mod stations;
+mod stopped;
 mod test_facts;
 
+pub use agreement::Agreement;
+pub(crate) use agreement::agreement;
 pub(crate) use build::known;
 pub use build::{Builder, report};
-pub(crate) use glance::agreement;
-pub use glance::{Agreement, BARS, GlanceGroup, GlanceMetric, GlanceRow, GlanceValue};
+pub use glance::{BARS, GlanceGroup, GlanceMetric, GlanceRow, GlanceValue};
 pub use sections::{CAPTURE, DIAGNOSIS, Section};
+pub use stopped::StoppedCell;
 pub(crate) use test_facts::{add_published, add_run};
 
 use crate::air::{ChannelOccupancy, Timeline};
@@ -129,9 +137,15 @@ pub struct Report {
     pub run: RunFacts,
     /// True where the run was cut short: `espbench run --resume` completes it.
     pub incomplete: bool,
-    /// Cells of the plan, with their repetitions, that were not measured for that reason.
+    /// Cells of the plan, with their repetitions, that were not measured to their end for that reason.
     #[serde(default, skip_serializing_if = "is_none")]
     pub missing: usize,
+    /// Cells that the user stopped: their figures are of what was recorded until then.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stopped: Vec<StoppedCell>,
+    /// What the plan sets of the lab that was named to other values than the lab's file, in words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub overridden: Vec<String>,
     /// The leading figures, by plan and kind of test: the first look.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub glance: Vec<GlanceGroup>,
@@ -212,6 +226,8 @@ impl Report {
             run,
             incomplete: false,
             missing: 0,
+            stopped: Vec::new(),
+            overridden: Vec::new(),
             glance: Vec::new(),
             prediction: None,
             tuning: None,

@@ -1,6 +1,6 @@
-//! Numbers with iperf 2's suffixes (`stdio.c`, `byte_atoi`): k, m, g are powers of 1000; K, M, G
-//! are powers of 1024.
+//! Numbers with iperf 2's suffixes, as plans have them, too.
 
+use espbench_measure::units;
 use std::time::Duration;
 
 /// An offered rate.
@@ -26,16 +26,9 @@ impl Rate {
 pub(super) fn bytes(text: &str) -> Result<u64, String> {
     let split = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
     let (digits, suffix) = text.split_at(split);
-    let factor = match suffix {
-        "" => 1.0,
-        "k" => 1e3,
-        "m" => 1e6,
-        "g" => 1e9,
-        "K" => 1024.0,
-        "M" => 1024.0 * 1024.0,
-        "G" => 1024.0 * 1024.0 * 1024.0,
-        _ => return Err(format!("`{suffix}` is no suffix: use k, m, g (1000) or K, M, G (1024)")),
-    };
+    let factor = if suffix.is_empty() { Some(1.0) } else { units::suffix(suffix) };
+    let factor = factor
+        .ok_or_else(|| format!("`{suffix}` is no suffix: use k, m, g (1000) or K, M, G (1024)"))?;
     let number: f64 = digits.parse().map_err(|_| "write a number such as 10M".to_string())?;
     let value = number * factor;
     // Beyond 2^53 a float is not exact, and nothing is that large.

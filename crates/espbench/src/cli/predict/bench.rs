@@ -13,6 +13,7 @@ use espbench_engine::predict::{
 use espbench_measure::predict::frames::MessageTrial;
 use espbench_measure::predict::{RoomTrial, devices as count};
 use espbench_sim::lab::file::FileKind;
+use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -139,6 +140,17 @@ impl RoomPool {
         Ok(Self { threads, cancel, quiet, progress: None, deadline: None, is_late: false })
     }
 
+    /// Ends the progress: the answer follows.
+    pub(super) fn end(&mut self) {
+        self.progress = None;
+    }
+
+    /// Returns the exit status: that of the whole, unless Ctrl-C stopped it.
+    pub(super) fn status(&self, whole: ExitCode) -> ExitCode {
+        // Where time is over, nobody has stopped it.
+        if self.is_late { whole } else { flow::status(&self.cancel, whole) }
+    }
+
     /// Does a job in each of these rooms for each case, with progress by the cases' weights.
     fn each<T: Send>(
         &mut self,
@@ -173,10 +185,34 @@ impl RoomPool {
     }
 }
 
+/// Work from which on it is said beforehand how long it takes, of one core.
+const LONG: Duration = Duration::from_secs(20);
+
+/// Devices of the rooms that tell how fast this machine is.
+const SAMPLE: u32 = 50;
+
+impl RoomPool {
+    /// Says how long much work takes, by the pace of small rooms.
+    fn foretell(&mut self, predictor: &Predictor, cases: &[RoomCase], all: Duration) {
+        let Some(first) = cases.first().filter(|_| !self.quiet && all > LONG) else { return };
+        let sample = predictor.case(first.devices.min(SAMPLE), first.mode);
+        let rooms = self.threads as u32;
+        let begun = Instant::now();
+        if self.trials(predictor, &[sample], 0..rooms, &|_| String::new()).is_err() {
+            // The work itself says what is wrong.
+            return;
+        }
+        let pace = begun.elapsed().as_secs_f64()
+            / (predictor.weight(&sample) * rooms).as_secs_f64().max(1e-9);
+        say!("This takes about {}; fewer --rooms take less.", about(all.mul_f64(pace)));
+    }
+}
+
 impl RoomRunner for RoomPool {
     fn begin(&mut self, predictor: &Predictor, cases: &[RoomCase], rooms: u32) {
         let times: Vec<Duration> =
             cases.iter().map(|case| predictor.weight(case) * rooms).collect();
+        self.foretell(predictor, cases, times.iter().sum());
         self.progress = Some(ProgressLine::guessed(&times, self.quiet));
     }
 

@@ -139,11 +139,12 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         mode: sent(&predictor, args.phy_rate)?,
     };
     let answer = predict::frames(&predictor, &question, &mut rooms)?;
-    drop(rooms);
+    rooms.end();
     let mut facts = predictor.facts("frames");
     facts.host.insert("message".into(), answer.title.clone());
     output::write(&answer.report(&facts), &args.output, args.quiet)?;
-    Ok(if answer.points.is_empty() { ExitCode::from(2) } else { ExitCode::SUCCESS })
+    let whole = if answer.points.is_empty() { ExitCode::from(2) } else { ExitCode::SUCCESS };
+    Ok(rooms.status(whole))
 }
 
 impl Args {
@@ -191,7 +192,8 @@ impl Args {
         Ok(PredictSetup {
             lab: self.place.lab_name().into(),
             place: self.place.name(),
-            walls: self.place.walls,
+            walls: self.place.walls(),
+            wall_db: self.place.wall,
             profile: firmware.profile(self.place.profile.as_deref())?,
             firmware: firmware.node,
             distance_m: None,

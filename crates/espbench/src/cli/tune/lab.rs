@@ -8,7 +8,7 @@ use crate::cli::sdkconfig;
 use crate::sys;
 use crate::user_error::UserError;
 use espbench_engine::tune::{TrialRunner, TuneError, TuneFile, TuneLab, TuneSetup, TuneStage};
-use espbench_measure::predict::battery::USUAL_MAH;
+use espbench_measure::predict::battery::Battery;
 use espbench_measure::tune::{Candidate, Evaluation, Metric};
 use espbench_model::sdkconfig::Chip;
 use espbench_sim::lab::file::FileKind;
@@ -25,9 +25,6 @@ const BUDGET: u16 = 120;
 
 /// Time between messages by default.
 const MESSAGE_EVERY: Duration = Duration::from_secs(10);
-
-/// Capacity of a battery by default: 85 % of an 18650 cell, in mAh.
-const BATTERY_MAH: f64 = USUAL_MAH;
 
 /// Evaluations on all cores, with progress.
 pub(super) struct TrialPool {
@@ -157,7 +154,7 @@ fn made(
         streams: args.streams,
         time: flags.time,
         message_every: search.message_every.unwrap_or(MESSAGE_EVERY),
-        battery_mah: search.battery_mah.unwrap_or(BATTERY_MAH),
+        battery: search.battery.clone().unwrap_or_else(Battery::usual),
         wants: args.want.clone(),
         budget: search.budget.unwrap_or(BUDGET).into(),
         seed: flags.seed,

@@ -37,14 +37,6 @@ pub(super) fn test_time(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// Parses the capacity of a battery, in mAh.
-pub(super) fn capacity(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(mah) if (1.0..=1e6).contains(&mah) => Ok(mah),
-        _ => Err(format!("`{text}` is no capacity: milliampere-hours, such as 2000")),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

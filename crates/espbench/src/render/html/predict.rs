@@ -1,6 +1,6 @@
 //! The card of a prediction: verdict, figures, what limits them, and what to change.
 
-use super::super::predict::{chosen, columns, energy_lines, frame_columns};
+use super::super::predict::{chosen, columns, energy_lines, frame_columns, limits};
 use super::escape;
 use espbench_measure::predict::Prediction;
 use std::fmt::Write as _;
@@ -24,8 +24,8 @@ pub(super) fn draw(out: &mut String, card: &Prediction) {
             line(head, &text);
         }
     }
-    for limit in &card.limited_by {
-        line("Limited by", &limit.words());
+    for (head, text) in limits(card) {
+        line(&head, &text);
     }
     if let Some(next) = &card.next {
         line("Next", next);

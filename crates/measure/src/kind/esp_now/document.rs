@@ -25,8 +25,9 @@ pub(super) fn group(id: &Identity) -> CellGroup {
 }
 
 /// Returns the metric of ours that has not the console's rounding.
-pub(super) fn unrounded(metric: &str) -> Option<&'static str> {
+pub(super) fn exact(metric: &str) -> Option<&'static str> {
     Some(match metric {
+        "rtt_avg" => "rtt_exact_avg",
         "rtt_min" => "rtt_exact_min",
         "rtt_max" => "rtt_exact_max",
         "throughput" => "throughput_sent",
@@ -35,6 +36,22 @@ pub(super) fn unrounded(metric: &str) -> Option<&'static str> {
         "ota_time" => "ota_time_exact",
         _ => return None,
     })
+}
+
+/// Returns the metric of ours that is held against a published one. Means of round trips are of times that
+/// the console had cut, and so are those of the document.
+pub(super) fn unrounded(metric: &str) -> Option<&'static str> {
+    exact(metric).filter(|_| metric != "rtt_avg")
+}
+
+/// Returns the decimals that a console prints of a single figure.
+pub(crate) fn decimals(metric: &str) -> Option<usize> {
+    match metric {
+        "rtt_min" | "rtt_max" | "encrypt_time" | "decrypt_time" | "ota_time" => Some(0),
+        "throughput" => Some(2),
+        "handshake_time" => Some(3),
+        _ => None,
+    }
 }
 
 /// Returns the smallest and the largest value that the document prints as `value`.

@@ -35,6 +35,7 @@ const RESULTS: &[Spec] = &[
     ("throughput_sent_best_second", "sent, best second", Value),
     ("in_flight_end", "in flight at the end", Value),
     ("retransmits", "retransmits", Value),
+    ("fairness", "fairness (Jain)", Value),
 ];
 
 /// Round trips of `--bounceback`, and one-way times of `--trip-times`.
@@ -69,6 +70,8 @@ const DATAGRAMS: &[Spec] = &[
     ("loss", "loss 95 % interval", Interval),
     ("packets_lost", "lost", Value),
     ("packets_total", "of", Value),
+    ("packets_refused", "refused: no memory", Value),
+    ("loss_of_offered", "missing of what was offered", Value),
     ("packets_out_of_order", "out of order", Value),
     ("packets_duplicate", "duplicate", Value),
     ("jitter", "jitter", Value),
@@ -134,7 +137,10 @@ const DATAGRAM_FRAME: TableFrame<'_> = TableFrame {
     id: "iperf-datagrams",
     section: KIND,
     title: "iperf: datagrams",
-    notes: &["Jitter as RFC 3550 section 6.4.1."],
+    notes: &[
+        "Jitter as RFC 3550 section 6.4.1. Loss is of what was sent: what sendto refused (ENOMEM) never was, even where \
+         the sender used up a number for it.",
+    ],
 };
 
 fn is_udp(digest: &Digest) -> bool {

@@ -7,7 +7,7 @@ mod table;
 use crate::cell::{Cell, Identity};
 use crate::figure::Figure;
 use crate::kind::headline::Headline;
-use crate::kind::{SenderPace, TestKind, around};
+use crate::kind::{Observations, SenderPace, TestKind, around};
 use crate::plan::{DAY, Goal, PlanKey, PlanValue, Scalar, quoted, word_of, words};
 use crate::report::digest::Material;
 use crate::run::Recorded;
@@ -62,6 +62,8 @@ const HEADLINES: &[Headline] = &[
     Headline::new(Goal::Throughput, "message_rate", "delivered", ""),
     Headline::new(Goal::Latency, "latency_p50", "latency", "p50"),
     Headline::new(Goal::Latency, "latency_p99", "latency", "p99"),
+    Headline::new(Goal::Latency, "latency_p90", "latency", "p90"),
+    Headline::new(Goal::Latency, "latency_max", "latency", "max"),
     Headline::new(Goal::Loss, "loss", "lost", ""),
 ];
 
@@ -270,8 +272,9 @@ impl TestKind for MqttRate {
         true
     }
 
-    fn latencies(&self, recorded: &Recorded) -> Vec<f64> {
-        if searches(self.mode) { Vec::new() } else { series::to_subscriber_ms(recorded) }
+    fn latencies(&self, recorded: &Recorded) -> Option<Observations> {
+        let values = self.times(recorded);
+        (!searches(self.mode)).then_some(Observations { quantity: "latency", unit: "ms", values })
     }
 
     fn pace(&self, recorded: &Recorded) -> Option<SenderPace> {

@@ -46,6 +46,7 @@ mod tests;
 mod wrong;
 
 pub(in crate::lab) use barrier::material_constants;
+pub use barrier::{material_db, materials};
 pub use document::{Constant, Constants, constants, document};
 pub use fitted::FitRecord;
 pub(in crate::lab) use lab::{ANTENNA_DBI, ANTENNAS, IDLE_TICKS};

@@ -8,7 +8,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use esp_now::node::tick::Tick;
 use espbench_dot11::radio::{Channel, RadioChip, WifiMode};
-use espbench_model::overrides::LabOverrides;
+use espbench_model::overrides::{LabOverrides, OpenPlaces};
 use espbench_model::sdkconfig::{Chip, ConfigOption, MemoryOptions, OptionValues, SdkContext};
 use espbench_model::workload::{EspNow, Name};
 
@@ -68,6 +68,18 @@ impl From<&EspNow> for Overrides {
             distance_m: Some((f64::from(nearest), f64::from(farthest))),
             encrypted: Some(cell.encrypted),
             ..Self::from(&cell.lab)
+        }
+    }
+}
+
+impl Overrides {
+    /// Leaves to a lab that somebody has named what the plan leaves open.
+    #[must_use]
+    pub(in crate::lab) fn leaving(self, open: OpenPlaces) -> Self {
+        Self {
+            devices: self.devices.filter(|_| !open.devices),
+            distance_m: self.distance_m.filter(|_| !open.distance),
+            ..self
         }
     }
 }
