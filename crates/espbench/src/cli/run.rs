@@ -16,12 +16,12 @@ use crate::target::spec::{self, Access};
 use crate::transport::Url;
 use crate::user_error::{ForUser as _, UserError};
 use anyhow::bail;
-use espbench_measure::plan::{PlacesAsked, PlanSet, lab_keys};
+use espbench_measure::plan::{PlacesAsked, Plan, PlanSet, lab_keys};
 use espbench_measure::predict::battery::Battery;
 use espbench_measure::run::RunFacts;
 use espbench_sim::lab::file::{FileKind, built_in_text};
 use espbench_sim::lab::suite;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Beginning of targets that are boards on serial ports.
@@ -63,14 +63,24 @@ pub struct Args {
     /// Battery of the devices: 2xAA, AAA, CR123A, 18650, LiPo-500, CR2032, or a charge such as 2500mAh
     #[arg(long, value_name = "BATTERY", conflicts_with = "resume")]
     battery: Option<Battery>,
+<<<<<<< HEAD
     /// Devices that are measured in the virtual lab, in place of the plan's and of the lab's own number
     #[arg(long, value_name = "NUMBER", conflicts_with = "resume",
         value_parser = clap::value_parser!(u16).range(1..))]
     devices: Option<u16>,
+=======
+>>>>>>> 45e3c5914bdc4bdcf120deec01dbbd9cabb0c0aa
     /// sdkconfig of the simulated devices: its chip, its clock and the options that shape links become keys of
     /// the plan, where that does not say them
     #[arg(long, value_name = "FILE", conflicts_with_all = ["resume", "list"])]
     sdkconfig: Option<PathBuf>,
+<<<<<<< HEAD
+=======
+    /// Devices that are measured in the virtual lab, in place of the plan's and of the lab's own number
+    #[arg(long, value_name = "NUMBER", conflicts_with = "resume",
+        value_parser = clap::value_parser!(u16).range(1..))]
+    devices: Option<u16>,
+>>>>>>> 45e3c5914bdc4bdcf120deec01dbbd9cabb0c0aa
     /// List the built-in plans and stop
     #[arg(long, conflicts_with_all = ["plans", "on", "resume", "seed", "output", "full", "local_port"])]
     list: bool,
@@ -104,10 +114,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     let set = if args.plans.is_empty() {
         flow::set_of(
-            builtin::SUITES
-                .iter()
-                .map(|(name, _)| builtin::plan(name))
-                .collect::<Result<_, _>>()?,
+            builtin::SUITES.iter().map(|(name, _)| args.plan(name)).collect::<Result<_, _>>()?,
         )?
     } else {
         let lab = !args.on.is_empty() && args.on.iter().all(|on| is_lab(on));
@@ -115,17 +122,20 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         // A plan that we wrote for another lab fills what one's own leaves open.
         let is_own_lab = lab && args.on.iter().any(|on| has_own_lab(on));
         let plan = |name: &String| {
-            let (name, plan) = (named(name), builtin::plan(&named(name))?);
+            let (name, plan) = (named(name), args.plan(&named(name))?);
             let is_ours = builtin::all().any(|it| it.0 == name);
             Ok(if is_ours && is_own_lab { plan.leaving_places() } else { plan })
         };
         flow::set_of(args.plans.iter().map(plan).collect::<anyhow::Result<_>>()?)?
     };
     let set = args.placed(set)?;
+<<<<<<< HEAD
     let set = match &args.sdkconfig {
         Some(path) => of_firmware(args, &set, path)?,
         None => set,
     };
+=======
+>>>>>>> 45e3c5914bdc4bdcf120deec01dbbd9cabb0c0aa
     let set = match &args.battery {
         Some(battery) => set.with_battery(battery).for_user(
             || format!("--battery {} is not the plan's", battery.name),
@@ -160,6 +170,17 @@ fn has_own_lab(on: &str) -> bool {
 }
 
 impl Args {
+    /// Reads a plan, with the firmware of an sdkconfig that was named.
+    fn plan(&self, name: &str) -> anyhow::Result<Plan> {
+        let plan = builtin::plan(name)?;
+        let Some(path) = &self.sdkconfig else { return Ok(plan) };
+        if let Some(real) = self.on.iter().find(|on| !is_lab(on)) {
+            let place = format!("beside --on {real}: that device has a firmware");
+            return Err(idle("--sdkconfig", &place, "leave it out, or use --on sim").into());
+        }
+        with_sdkconfig(&plan, path)
+    }
+
     /// Returns the plans with the devices where --devices and --distance want them, which only the lab can do.
     fn placed(&self, set: PlanSet) -> anyhow::Result<PlanSet> {
         let asked = PlacesAsked {
@@ -182,6 +203,7 @@ impl Args {
             on => on.iter().all(|on| is_lab(on)),
         }
     }
+<<<<<<< HEAD
 }
 
 /// Returns the plans with the firmware of an sdkconfig.
@@ -192,6 +214,8 @@ fn of_firmware(args: &Args, set: &PlanSet, path: &Path) -> anyhow::Result<PlanSe
     }
     let plans = set.plans.iter().map(|plan| with_sdkconfig(plan, path));
     flow::set_of(plans.collect::<Result<_, _>>()?)
+=======
+>>>>>>> 45e3c5914bdc4bdcf120deec01dbbd9cabb0c0aa
 }
 
 /// Returns the target that plans have where none is named.
