@@ -63,24 +63,14 @@ pub struct Args {
     /// Battery of the devices: 2xAA, AAA, CR123A, 18650, LiPo-500, CR2032, or a charge such as 2500mAh
     #[arg(long, value_name = "BATTERY", conflicts_with = "resume")]
     battery: Option<Battery>,
-<<<<<<< HEAD
     /// Devices that are measured in the virtual lab, in place of the plan's and of the lab's own number
     #[arg(long, value_name = "NUMBER", conflicts_with = "resume",
         value_parser = clap::value_parser!(u16).range(1..))]
     devices: Option<u16>,
-=======
->>>>>>> 45e3c5914bdc4bdcf120deec01dbbd9cabb0c0aa
     /// sdkconfig of the simulated devices: its chip, its clock and the options that shape links become keys of
     /// the plan, where that does not say them
     #[arg(long, value_name = "FILE", conflicts_with_all = ["resume", "list"])]
     sdkconfig: Option<PathBuf>,
-<<<<<<< HEAD
-=======
-    /// Devices that are measured in the virtual lab, in place of the plan's and of the lab's own number
-    #[arg(long, value_name = "NUMBER", conflicts_with = "resume",
-        value_parser = clap::value_parser!(u16).range(1..))]
-    devices: Option<u16>,
->>>>>>> 45e3c5914bdc4bdcf120deec01dbbd9cabb0c0aa
     /// List the built-in plans and stop
     #[arg(long, conflicts_with_all = ["plans", "on", "resume", "seed", "output", "full", "local_port"])]
     list: bool,
@@ -129,13 +119,6 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         flow::set_of(args.plans.iter().map(plan).collect::<anyhow::Result<_>>()?)?
     };
     let set = args.placed(set)?;
-<<<<<<< HEAD
-    let set = match &args.sdkconfig {
-        Some(path) => of_firmware(args, &set, path)?,
-        None => set,
-    };
-=======
->>>>>>> 45e3c5914bdc4bdcf120deec01dbbd9cabb0c0aa
     let set = match &args.battery {
         Some(battery) => set.with_battery(battery).for_user(
             || format!("--battery {} is not the plan's", battery.name),
@@ -203,19 +186,6 @@ impl Args {
             on => on.iter().all(|on| is_lab(on)),
         }
     }
-<<<<<<< HEAD
-}
-
-/// Returns the plans with the firmware of an sdkconfig.
-fn of_firmware(args: &Args, set: &PlanSet, path: &Path) -> anyhow::Result<PlanSet> {
-    if let Some(real) = args.on.iter().find(|on| !is_lab(on)) {
-        let place = format!("beside --on {real}: that device has a firmware");
-        return Err(idle("--sdkconfig", &place, "leave it out, or use --on sim").into());
-    }
-    let plans = set.plans.iter().map(|plan| with_sdkconfig(plan, path));
-    flow::set_of(plans.collect::<Result<_, _>>()?)
-=======
->>>>>>> 45e3c5914bdc4bdcf120deec01dbbd9cabb0c0aa
 }
 
 /// Returns the target that plans have where none is named.

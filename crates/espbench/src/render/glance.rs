@@ -482,16 +482,8 @@ pub(super) fn agreement(it: &Agreement, group: &GlanceGroup) -> String {
         );
     }
     if it.fitted > 0 {
-<<<<<<< HEAD
         let figures = count(it.fitted, "figure");
         return format!("a constant of the lab was fitted to the {figures} beside these");
-=======
-        let figures = if it.fitted == 1 { "figure" } else { "figures" };
-        return format!(
-            "a constant of the lab was fitted to the {} {figures} beside these",
-            it.fitted
-        );
->>>>>>> 45e3c5914bdc4bdcf120deec01dbbd9cabb0c0aa
     }
     format!("not comparable: {}", it.why.join("; "))
 }

@@ -4,12 +4,8 @@ use super::digest::{Digest, Material, shorten};
 use super::fitted::FittedFigures;
 use super::glance::{self, Evidence, PlanPart};
 use super::{
-<<<<<<< HEAD
     Caveat, CellFailure, Check, Losses, OfCell, Overhead, Report, SCHEMA, StoppedCell, pool,
     test_facts,
-=======
-    CellFailure, Check, Losses, OfCell, Overhead, Report, SCHEMA, StoppedCell, pool, test_facts,
->>>>>>> 45e3c5914bdc4bdcf120deec01dbbd9cabb0c0aa
 };
 use crate::air::{self, AirChapter};
 use crate::cell::{Cell, Identity, TestFacts};

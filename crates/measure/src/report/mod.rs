@@ -33,10 +33,7 @@ pub use agreement::Agreement;
 pub(crate) use agreement::agreement;
 pub(crate) use build::known;
 pub use build::{Builder, report};
-<<<<<<< HEAD
 pub(crate) use glance::retain_sound;
-=======
->>>>>>> 45e3c5914bdc4bdcf120deec01dbbd9cabb0c0aa
 pub use glance::{BARS, GlanceGroup, GlanceMetric, GlanceRow, GlanceValue};
 pub use sections::{CAPTURE, DIAGNOSIS, Section};
 pub use stopped::StoppedCell;

@@ -105,16 +105,7 @@ fn check(mut page: Page) {
     }
     for (lines, new) in shown_on(&page).into_iter().rev() {
         if page.lines[lines.clone()] != new[..] {
-<<<<<<< HEAD
             old.push(difference(&page, &lines, &new));
-=======
-            let shown = page.lines[lines.clone()].join("\n");
-            let place = page.place(lines.start);
-            old.push(format!(
-                "{place}: the page shows\n{shown}\nand the command prints\n{}",
-                new.join("\n")
-            ));
->>>>>>> 45e3c5914bdc4bdcf120deec01dbbd9cabb0c0aa
             page.lines.splice(lines, new);
         }
     }
