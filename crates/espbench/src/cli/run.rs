@@ -16,12 +16,12 @@ use crate::target::spec::{self, Access};
 use crate::transport::Url;
 use crate::user_error::{ForUser as _, UserError};
 use anyhow::bail;
-use espbench_measure::plan::{PlacesAsked, PlanSet, lab_keys};
+use espbench_measure::plan::{PlacesAsked, Plan, PlanSet, lab_keys};
 use espbench_measure::predict::battery::Battery;
 use espbench_measure::run::RunFacts;
 use espbench_sim::lab::file::{FileKind, built_in_text};
 use espbench_sim::lab::suite;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Beginning of targets that are boards on serial ports.
@@ -104,10 +104,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     let set = if args.plans.is_empty() {
         flow::set_of(
-            builtin::SUITES
-                .iter()
-                .map(|(name, _)| builtin::plan(name))
-                .collect::<Result<_, _>>()?,
+            builtin::SUITES.iter().map(|(name, _)| args.plan(name)).collect::<Result<_, _>>()?,
         )?
     } else {
         let lab = !args.on.is_empty() && args.on.iter().all(|on| is_lab(on));
@@ -115,17 +112,13 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         // A plan that we wrote for another lab fills what one's own leaves open.
         let is_own_lab = lab && args.on.iter().any(|on| has_own_lab(on));
         let plan = |name: &String| {
-            let (name, plan) = (named(name), builtin::plan(&named(name))?);
+            let (name, plan) = (named(name), args.plan(&named(name))?);
             let is_ours = builtin::all().any(|it| it.0 == name);
             Ok(if is_ours && is_own_lab { plan.leaving_places() } else { plan })
         };
         flow::set_of(args.plans.iter().map(plan).collect::<anyhow::Result<_>>()?)?
     };
     let set = args.placed(set)?;
-    let set = match &args.sdkconfig {
-        Some(path) => of_firmware(args, &set, path)?,
-        None => set,
-    };
     let set = match &args.battery {
         Some(battery) => set.with_battery(battery).for_user(
             || format!("--battery {} is not the plan's", battery.name),
@@ -160,6 +153,17 @@ fn has_own_lab(on: &str) -> bool {
 }
 
 impl Args {
+    /// Reads a plan, with the firmware of an sdkconfig that was named.
+    fn plan(&self, name: &str) -> anyhow::Result<Plan> {
+        let plan = builtin::plan(name)?;
+        let Some(path) = &self.sdkconfig else { return Ok(plan) };
+        if let Some(real) = self.on.iter().find(|on| !is_lab(on)) {
+            let place = format!("beside --on {real}: that device has a firmware");
+            return Err(idle("--sdkconfig", &place, "leave it out, or use --on sim").into());
+        }
+        with_sdkconfig(&plan, path)
+    }
+
     /// Returns the plans with the devices where --devices and --distance want them, which only the lab can do.
     fn placed(&self, set: PlanSet) -> anyhow::Result<PlanSet> {
         let asked = PlacesAsked {
@@ -182,16 +186,6 @@ impl Args {
             on => on.iter().all(|on| is_lab(on)),
         }
     }
-}
-
-/// Returns the plans with the firmware of an sdkconfig.
-fn of_firmware(args: &Args, set: &PlanSet, path: &Path) -> anyhow::Result<PlanSet> {
-    if let Some(real) = args.on.iter().find(|on| !is_lab(on)) {
-        let place = format!("beside --on {real}: that device has a firmware");
-        return Err(idle("--sdkconfig", &place, "leave it out, or use --on sim").into());
-    }
-    let plans = set.plans.iter().map(|plan| with_sdkconfig(plan, path));
-    flow::set_of(plans.collect::<Result<_, _>>()?)
 }
 
 /// Returns the target that plans have where none is named.

@@ -71,7 +71,7 @@ const DATAGRAMS: &[Spec] = &[
     ("packets_lost", "lost", Value),
     ("packets_total", "of", Value),
     ("packets_refused", "refused: no memory", Value),
-    ("loss_of_offered", "missing of what was offered", Value),
+    ("loss_of_offered", "lost of offer", Value),
     ("packets_out_of_order", "out of order", Value),
     ("packets_duplicate", "duplicate", Value),
     ("jitter", "jitter", Value),
@@ -137,10 +137,7 @@ const DATAGRAM_FRAME: TableFrame<'_> = TableFrame {
     id: "iperf-datagrams",
     section: KIND,
     title: "iperf: datagrams",
-    notes: &[
-        "Jitter as RFC 3550 section 6.4.1. Loss is of what was sent: what sendto refused (ENOMEM) never was, even where \
-         the sender used up a number for it.",
-    ],
+    notes: &["Jitter as RFC 3550 section 6.4.1."],
 };
 
 fn is_udp(digest: &Digest) -> bool {
