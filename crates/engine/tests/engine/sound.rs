@@ -117,7 +117,7 @@ fn report(text: &str, lab: Option<&str>) -> Report {
     report
 }
 
-/// Of each cell the least is no more than the mean, quantiles stand in their order, and nothing is beyond its
+/// Asserts that of each cell the least is no more than the mean, quantiles stand in their order, and nothing is beyond its
 /// theoretical limit: not in the table of results, and not on the first screen.
 #[track_caller]
 fn assert_sound(report: &Report) {

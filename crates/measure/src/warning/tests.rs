@@ -117,7 +117,7 @@ fn two_groups_and_growth_are_told() {
     assert!(seen.starts_with("round trip: it grows during the cell, from "), "{seen}");
 }
 
-/// What a host's own wake-ups make of a round trip is nobody's to mend.
+/// Nobody can mend what a host's own wake-ups make of a round trip.
 #[test]
 fn stages_of_microseconds_raise_no_advice() {
     let mut random = Xoshiro256PlusPlus::new(1);

@@ -112,7 +112,7 @@ fn notes(material: &Material<'_>, group: &DocumentTable<'_>) -> Vec<String> {
 /// A figure of ours, and the published one.
 struct Pair<'a> {
     ours: &'a Cell,
-    /// The same without a console's rounding.
+    /// Figure without a console's rounding.
     exact: &'a Cell,
     theirs: Option<&'a Cell>,
 }
