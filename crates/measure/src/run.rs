@@ -70,8 +70,16 @@ pub struct RunFacts {
     /// SHA-256 of the lab's library, of a run in the virtual lab.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub library: Option<String>,
+    /// Whether the lab is a file of the user's: no published figure is of that room.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub own_lab: bool,
     /// Host name is not among them: operating system, kernel, CPU, clock source, socket limits.
     pub host: BTreeMap<String, String>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+const fn is_false(flag: &bool) -> bool {
+    !*flag
 }
 
 impl RunFacts {
@@ -111,6 +119,12 @@ pub struct Recorded {
 }
 
 impl Recorded {
+    /// Returns whether the user stopped the cell before its end.
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
+        self.facts.contains_key(fact::STOPPED)
+    }
+
     /// Returns the cell as it was carried out, where its plan leaves the devices or their distance to the lab, and
     /// the lab has told them.
     #[must_use]

@@ -317,7 +317,7 @@ fn wants_that_cannot_be_say_why() {
             "`tcp-tx>=99Gbit/s` is beyond anything: at most 10000Mbit/s, as tcp-tx>=20Mbit/s",
         ),
         ("tcp-tx>=1ms", "`ms` is not a unit of bit rate: use one of bit/s, kbit/s, Mbit/s, Gbit/s"),
-        ("tcptx>=1Mbit/s", "`tcptx` is nothing that can be wanted; did you mean tcp-tx?"),
+        ("tcptx>=1Mbit/s", "`tcptx` is no goal that --want knows; did you mean tcp-tx?"),
         ("udp-latency>=10ms", "of udp-latency less is better: write udp-latency<=…"),
         ("udp-latency<=10", "`10` has no unit: add one of ns, us, µs, ms, s, min, h"),
         ("current>=5mA", "of current less is better: write current<=…"),

@@ -125,6 +125,8 @@ pub const LAB_FARTHEST_M: TypedFact<f32> = TypedFact::new("lab-farthest-m");
 pub const FARTHEST_M: TypedFact<f64> = TypedFact::new("farthest-m");
 /// Fact: distance in metres at which the model of the place ends, where a device is farther away.
 pub const MODEL_ENDS_M: TypedFact<f64> = TypedFact::new("model-ends-m");
+/// Fact: the user stopped the cell before its end; what was recorded until then is there.
+pub const STOPPED: &str = "stopped";
 /// Fact: whether the server's certificate was checked.
 pub const TLS_CERTIFICATE: TypedFact<CertificateCheck> = TypedFact::new("tls_certificate");
 /// Fact: name that the server's certificate was to be for (RFC 6066, section 3).
@@ -133,6 +135,8 @@ pub const TLS_SERVER_NAME: &str = "tls_server_name";
 /// Counter: further copies of probes that are not samples, because there were more copies than
 /// probes.
 pub const DUPLICATES_NOT_KEPT: &str = "duplicates-not-kept";
+/// Counter: characters of typed commands that a console has lost: such a command is cut.
+pub const TYPED_LOST: &str = "typed-lost";
 /// Counter: charge that the device drew while the cell was measured, in nanocoulombs. With the
 /// suffix `-STATE`, the share of one power state.
 pub const CHARGE_NC: &str = "charge-nanocoulomb";

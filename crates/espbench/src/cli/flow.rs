@@ -28,6 +28,10 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
+/// Exit status of a command that Ctrl-C or a termination signal stopped: 128 and the number of SIGINT,
+/// as shells have it. What was measured until then is printed and stored.
+const STOPPED: u8 = 130;
+
 /// Returns a flag that Ctrl-C, a termination signal and the end of the terminal set; a second
 /// signal ends the process at once (what was measured is in the store). Under `nohup` the terminal
 /// may end. Where a program runs the command, the flag is that program's.
@@ -46,7 +50,7 @@ pub fn on_interrupt() -> anyhow::Result<Arc<AtomicBool>> {
     ctrlc::set_handler(move || {
         flag.store(true, Ordering::Relaxed);
         if times.fetch_add(1, Ordering::Relaxed) > 0 {
-            std::process::exit(130);
+            std::process::exit(STOPPED.into());
         }
     })
     .context("cannot listen for Ctrl-C")?;
@@ -54,6 +58,11 @@ pub fn on_interrupt() -> anyhow::Result<Arc<AtomicBool>> {
         sys::hangup::ignore();
     }
     Ok(cancel)
+}
+
+/// Returns the exit status of work that a signal has stopped, or that came to its end.
+pub fn status(cancel: &AtomicBool, whole: ExitCode) -> ExitCode {
+    if cancel.load(Ordering::Relaxed) { ExitCode::from(STOPPED) } else { whole }
 }
 
 /// Returns the flag of [`on_interrupt`] for a run, which outlives its terminal: its result is the
@@ -133,10 +142,13 @@ pub fn measure(mut job: Measurement<'_>) -> anyhow::Result<ExitCode> {
         beside: None,
         fitted: job.target.fits(),
         library: job.target.library(),
+        own_lab: job.target.is_own_lab(),
         host,
     };
     let run = store.begin(facts, overhead.as_ref(), &job.set)?;
-    say!("run {}, stored in {}", run.facts.name, store.path().display());
+    if !job.args.quiet {
+        say!("run {}, stored in {}", run.facts.name, store.path().display());
+    }
     let _lock = store.lock(&run)?;
     carry_out(&store, &run, &mut job, outlet, &cancel)
 }
@@ -160,7 +172,9 @@ pub fn resume(
     let open = run.open_cells().filter(|it| job.shard.is_none_or(|shard| shard.holds(it.position)));
     let open = open.count();
     let (name, all, path) = (&run.facts.name, run.cells.len(), store.path().display());
-    say!("run {name}, stored in {path}: {open} of {all} cells to do");
+    if !job.args.quiet {
+        say!("run {name}, stored in {path}: {open} of {all} cells to do");
+    }
     carry_out(store, run, &mut job, outlet, &cancel)
 }
 
@@ -273,8 +287,10 @@ fn carry_out(
             lab.simulate(store, run, &cells, mode, cancel)?;
         }
     }
-    let ended = EndedRun { store, name: &run.facts.name, failures, shard };
-    finish(ended, &job.args.output, job.prints)
+    let quiet = job.args.quiet;
+    let ended = EndedRun { store, name: &run.facts.name, failures, shard, quiet };
+    let whole = finish(ended, &job.args.output, job.prints)?;
+    Ok(status(cancel, whole))
 }
 
 /// A run, or its shard, of which nothing is left to do or to try.
@@ -283,6 +299,7 @@ struct EndedRun<'a> {
     name: &'a str,
     failures: Failures,
     shard: Option<Shard>,
+    quiet: bool,
 }
 
 /// Cells that failed. Until one is measured their lines are held back: where none is, one error says it
@@ -355,9 +372,9 @@ fn span(work: &Workload, origin: Origin) -> WorkTime {
 
 /// Draws the report of a run, and says where it is and how to complete it.
 fn finish(ended: EndedRun<'_>, args: &OutputArgs, prints: Prints) -> anyhow::Result<ExitCode> {
-    let EndedRun { store, name, failures, shard } = ended;
+    let EndedRun { store, name, failures, shard, quiet } = ended;
     let report = output::report(store, name)?;
-    let written = output::files(&report, args);
+    let written = output::files(&report, args, quiet);
     // Without a result there is nothing for people to read but the error.
     let nothing = failures.measured == 0 && failures.first.is_some() && report.has_only_causes();
     // Nor is a part of the results one.
@@ -381,7 +398,10 @@ fn finish(ended: EndedRun<'_>, args: &OutputArgs, prints: Prints) -> anyhow::Res
         say!("espbench: {line}");
     }
     if report.incomplete || !report.failures.is_empty() {
-        say!("to measure what is missing: espbench run --resume {name}");
+        // The answer of a run that was stopped says it.
+        if !(brief && shown) || report.stopped.is_empty() {
+            say!("to measure what is missing: espbench run --resume {name}");
+        }
         return Ok(ExitCode::from(2));
     }
     Ok(if report.checks.iter().all(|check| check.passed) {

@@ -45,6 +45,7 @@ pub fn render(report: &Report, card: &Prediction, screen: Screen) -> String {
         marked(&mut out, Style::new(), "", verdict, VERDICT);
     }
     match card.rows.as_slice() {
+        [] if card.frames.is_empty() => {}
         [] => frames(&mut out, card, colours),
         [only] if card.question != QuestionKind::Range => {
             row_of(&mut out, &figures(only), screen.width());

@@ -90,7 +90,8 @@ impl Part<'_> {
 
     /// Returns what was recorded of the cell at a position, and how it ended; `None` while it is open.
     fn recorded(&self, position: usize) -> Result<Option<(CellStatus, Recorded)>, UserError> {
-        let Some(cell) = self.run.cells.get(position) else { return Ok(None) };
+        let cell = self.run.cells.get(position).filter(|it| it.status != CellStatus::Stopped);
+        let Some(cell) = cell else { return Ok(None) };
         Ok(told(self.store.recorded(cell))?.map(|it| (cell.status, it)))
     }
 }

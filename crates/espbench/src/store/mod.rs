@@ -67,6 +67,8 @@ pub struct Listed {
     pub done: u64,
     /// Cells that failed.
     pub failed: u64,
+    /// Cells that the user stopped.
+    pub stopped: u64,
 }
 
 /// A run opened for work or for its report.
@@ -96,8 +98,11 @@ pub struct StoredCell {
 /// The state of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CellStatus {
-    /// Not measured, or cut short.
+    /// Not measured, or cut short by the end of the process.
     Pending,
+    /// Stopped by the user: what was recorded until then is a result, and it is measured again on
+    /// resume.
+    Stopped,
     /// Measured.
     Done,
     /// Tried; the error is stored with it.
@@ -385,7 +390,10 @@ impl Store {
             .map_err(|e| self.unusable(format!("the plan of {}: {e}", facts.name)))?;
         let mut query = self
             .db
-            .prepare("SELECT id, status FROM cell WHERE run_id = ?1 ORDER BY position")
+            .prepare(&format!(
+                "SELECT id, CASE WHEN {STOPPED} THEN 'stopped' ELSE status END FROM cell
+                 WHERE run_id = ?1 ORDER BY position"
+            ))
             .map_err(|e| self.wrap(e))?;
         let rows = query
             .query_map([run], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?)))
@@ -404,6 +412,7 @@ impl Store {
             let status = match status.as_str() {
                 "done" => CellStatus::Done,
                 "failed" => CellStatus::Failed,
+                "stopped" => CellStatus::Stopped,
                 _ => CellStatus::Pending,
             };
             StoredCell { id, position, step, status }
@@ -460,17 +469,15 @@ impl Store {
     /// # Errors
     /// SQLite's.
     pub fn has_samples(&self, run: &StoredRun, table: SampleTable) -> Result<bool, StoreError> {
-        let query = match table {
-            SampleTable::Probes => {
-                "SELECT EXISTS (SELECT 1 FROM cell JOIN probe ON probe.cell_id = cell.id
-                                WHERE cell.run_id = ?1 AND cell.status <> 'pending')"
-            }
-            SampleTable::Intervals => {
-                "SELECT EXISTS (SELECT 1 FROM cell JOIN interval ON interval.cell_id = cell.id
-                                WHERE cell.run_id = ?1 AND cell.status <> 'pending')"
-            }
+        let table = match table {
+            SampleTable::Probes => "probe",
+            SampleTable::Intervals => "interval",
         };
-        self.db.query_row(query, [run.id], |row| row.get(0)).map_err(|e| self.wrap(e))
+        let query = format!(
+            "SELECT EXISTS (SELECT 1 FROM cell JOIN {table} ON {table}.cell_id = cell.id
+                            WHERE cell.run_id = ?1 AND (cell.status <> 'pending' OR {STOPPED}))"
+        );
+        self.db.query_row(&query, [run.id], |row| row.get(0)).map_err(|e| self.wrap(e))
     }
 
     /// Lists all runs, oldest first.
@@ -480,13 +487,14 @@ impl Store {
     pub fn list(&self) -> Result<Vec<Listed>, StoreError> {
         let mut query = self
             .db
-            .prepare(
+            .prepare(&format!(
                 "SELECT run.name, run.facts, count(cell.id),
                         count(CASE cell.status WHEN 'done' THEN 1 END),
-                        count(CASE cell.status WHEN 'failed' THEN 1 END)
+                        count(CASE cell.status WHEN 'failed' THEN 1 END),
+                        count(CASE WHEN {STOPPED} THEN 1 END)
                  FROM run LEFT JOIN cell ON cell.run_id = run.id
-                 GROUP BY run.id ORDER BY run.id",
-            )
+                 GROUP BY run.id ORDER BY run.id"
+            ))
             .map_err(|e| self.wrap(e))?;
         let rows = query
             .query_map([], |row| {
@@ -497,6 +505,7 @@ impl Store {
                     planned: row.get(2)?,
                     done: row.get(3)?,
                     failed: row.get(4)?,
+                    stopped: row.get(5)?,
                 })
             })
             .and_then(Iterator::collect::<Result<Vec<_>, _>>);
@@ -547,6 +556,10 @@ impl Store {
 
 /// Name of the run that a lab's run stands beside, in SQL; NULL for all other runs.
 const BESIDE: &str = "json_extract(run.facts, '$.beside')";
+
+/// Whether the user stopped a cell, in SQL. An older espbench reads such a cell as one that is pending.
+const STOPPED: &str =
+    "(cell.status = 'pending' AND json_extract(cell.facts, '$.stopped') IS NOT NULL)";
 
 /// Returns how many runs are newer than the one that `last` or `last~N` names.
 fn before_last(name: &str) -> Option<u32> {

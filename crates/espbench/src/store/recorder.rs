@@ -8,6 +8,7 @@ use crate::user_error::UserError;
 use espbench_measure::cell::Origin;
 use espbench_measure::live::FateCounts;
 use espbench_measure::run::Recorded;
+use espbench_model::fact;
 use espbench_model::sample::Sample;
 use espbench_model::time::Instant;
 use espbench_model::workload::Workload;
@@ -133,9 +134,13 @@ impl Recorder {
         let result = work(&mut sink).map_err(Into::into);
         let result = result.and_then(|()| sink.measured(&cell.step.workload));
         sink.flush();
+        // A cell that the user stopped is open: it is measured again on resume.
+        let is_stopped = self.cancel.load(Ordering::Relaxed);
+        if is_stopped {
+            sink.fact(fact::STOPPED, "before its end".into());
+        }
         let status = match &result {
-            // A cell that the user stopped is open: it is measured again on resume.
-            _ if self.cancel.load(Ordering::Relaxed) => "pending",
+            _ if is_stopped => "pending",
             Ok(()) => "done",
             Err(_) => "failed",
         };
@@ -143,7 +148,7 @@ impl Recorder {
             cell: cell.id,
             counters: sink.counters,
             facts: sink.facts,
-            error: result.as_ref().err().map(ToString::to_string),
+            error: result.as_ref().err().filter(|_| !is_stopped).map(ToString::to_string),
             status,
         };
         let (answer, written) = sync_channel(1);
@@ -300,6 +305,10 @@ fn apply(store: &mut Store, job: &WriterJob) -> rusqlite::Result<()> {
         WriterJob::Clear(cell) => {
             transaction.execute("DELETE FROM probe WHERE cell_id = ?1", [cell])?;
             transaction.execute("DELETE FROM interval WHERE cell_id = ?1", [cell])?;
+            transaction.execute(
+                "UPDATE cell SET status = 'pending', error = NULL, counters = '{}', facts = '{}' WHERE id = ?1",
+                [cell],
+            )?;
         }
         WriterJob::End(end, _) => {
             transaction.execute(

@@ -4,7 +4,7 @@
 use super::{FateCounts, Times};
 use crate::cell::{Cell, Origin};
 use crate::plan::PlannedCell;
-use crate::report::{CellFailure, Check, Report};
+use crate::report::{CellFailure, Check, Report, StoppedCell};
 use crate::run::RunFacts;
 use crate::settings::Settings;
 use crate::units::megabits;
@@ -138,6 +138,9 @@ pub enum LiveEvent {
         incomplete: bool,
         /// Cells that were not measured for that reason.
         missing: usize,
+        /// Cells that the user stopped.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        stopped: Vec<StoppedCell>,
         /// Cells that failed.
         failures: Vec<CellFailure>,
         /// Thresholds.
@@ -239,6 +242,7 @@ impl LiveEvent {
             run: report.run.name.clone(),
             incomplete: report.incomplete,
             missing: report.missing,
+            stopped: report.stopped.clone(),
             failures: report.failures.clone(),
             checks: report.checks.clone(),
             cells: ours.cloned().collect(),

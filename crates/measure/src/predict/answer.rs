@@ -14,9 +14,19 @@ use crate::search::fleet::Standing;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use espbench_model::text::{count, counted};
 
 /// Rates that are named one by one where they tie; of more their number is told.
 const NAMED: usize = 6;
+
+/// Says that rooms were simulated until somebody stopped, so many for each setting.
+pub(super) fn stopped(rooms: impl Iterator<Item = u32>) -> String {
+    match rooms.min() {
+        None | Some(0) => "Stopped before the first room was done: nothing is known.".into(),
+        Some(1) => "Stopped: a figure may be of 1 room, and its interval is wide.".into(),
+        Some(n) => format!("Stopped: figures are of {n} rooms or more, with wider intervals."),
+    }
+}
 
 impl PredictAnswer {
     /// Returns the answer in sentences, the most important first.
@@ -38,20 +48,32 @@ impl PredictAnswer {
         let remedy = self.rate_in_force().and_then(RateInForce::remedy);
         lines.extend(remedy.map(|it| format!("Next: {it}.")));
         lines.extend(change_sentence(self).map(|it| format!("Next: {it}.")));
-        if self.stopped {
-            lines.push("The sweep was stopped: what was done by then stands here.".into());
+        if let Some(cut) = self.cut_short() {
+            lines.insert(0, cut);
         }
         lines
     }
 
+    /// Says that the prediction was stopped, and of what its figures are.
+    fn cut_short(&self) -> Option<String> {
+        let is_search = matches!(self.question, PredictQuestion::LargestFleet(_));
+        // A search says itself how far it came.
+        let told = is_search && !self.points.is_empty();
+        (self.stopped && !told).then(|| stopped(self.points.iter().map(|it| it.rooms)))
+    }
+
     /// Returns the answer in a sentence, where the figures alone are none.
     pub(super) fn verdict(&self) -> Option<String> {
-        let both = [self.cannot_give(), self.answered()];
-        let lines: Vec<String> = both.into_iter().flatten().collect();
+        let parts = [self.cut_short(), self.cannot_give(), self.whole_verdict()];
+        let lines: Vec<String> = parts.into_iter().flatten().collect();
         (!lines.is_empty()).then(|| lines.join(" "))
     }
 
-    fn answered(&self) -> Option<String> {
+    /// Returns the answer of what was simulated.
+    fn whole_verdict(&self) -> Option<String> {
+        if self.points.is_empty() && self.stopped {
+            return None;
+        }
         match &self.question {
             PredictQuestion::Fleet => self.kept(),
             PredictQuestion::LargestFleet(search) => {
@@ -115,10 +137,7 @@ impl PredictAnswer {
         };
         let out = match left_out.len() {
             0 => None,
-            n => Some(format!(
-                "{forbids} {}.",
-                if n == 1 { "1 rate".into() } else { format!("{n} rates") }
-            )),
+            n => Some(format!("{forbids} {}.", count(n, "rate"))),
         };
         let Some(best) = of(&[RowStanding::Best]).first().copied() else {
             let none =
@@ -184,11 +203,11 @@ pub(super) fn change_sentence(answer: &PredictAnswer) -> Option<String> {
             }
         }
         let what = match lead {
-            LeadingFigure::Loss => "loses less",
-            LeadingFigure::P99 => "lowers the p99",
-            LeadingFigure::Current => "saves charge",
+            LeadingFigure::Loss => "clearly loses less",
+            LeadingFigure::P99 => "clearly lowers the p99",
+            LeadingFigure::Current => "clearly saves charge",
         };
-        return Some(format!("none of {} {what} by more than chance", tried.join(", ")));
+        return Some(format!("none of {} {what}", tried.join(", ")));
     };
     let words = best.change.words();
     let days = |it: &PointEstimates| {
@@ -245,5 +264,5 @@ pub(super) fn milliseconds(estimate: &Estimate) -> Option<String> {
 /// Prints a number of devices.
 #[must_use]
 pub fn devices(number: u32) -> String {
-    if number == 1 { "1 device".into() } else { format!("{number} devices") }
+    counted(number.into(), "device", "devices").to_string()
 }

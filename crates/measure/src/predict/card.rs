@@ -483,9 +483,6 @@ impl PredictAnswer {
             );
         }
         warnings.extend(self.doubts());
-        if self.stopped {
-            warnings.push("stopped: what was done by then stands here".into());
-        }
         warnings
     }
 }

@@ -1,7 +1,7 @@
 //! One long frame or several short ones: the answer, its tables and its figure.
 
 use super::SECTION;
-use super::answer::milliseconds;
+use super::answer::{milliseconds, stopped};
 use super::card::{Prediction, QuestionKind, RowStanding, overlap, value};
 use super::figures::{axis, figure, series};
 use super::range::metres_of;
@@ -176,12 +176,9 @@ impl FramesAnswer {
         if let Some(first) = lines.first_mut() {
             *first = super::tables::capitalized(first);
         }
-        let mut lines = alloc::vec![format!("{}.", lines.join("; "))];
-        lines.extend(self.gain());
-        if self.stopped {
-            lines.push("It was stopped: what was done by then stands here.".into());
-        }
-        lines
+        let told = (!lines.is_empty()).then(|| format!("{}.", lines.join("; ")));
+        let cut = self.stopped.then(|| stopped(self.points.iter().map(|it| it.rooms)));
+        cut.into_iter().chain(told).chain(self.gain()).collect()
     }
 
     /// Says by how much the best and the worst differ at the nearest distance.

@@ -22,7 +22,7 @@ pub const RANGE_LOSS: f64 = 0.01;
 /// Says what a range is, for the notes of a table.
 pub(super) fn meaning(loss: f64) -> String {
     format!(
-        "Range: the distance at which {} % of the messages are lost, over all places so far away, by the chip's \
+        "Range: the distance at which {} % of the messages are lost, over all places at that distance, by the chip's \
          transmit power and sensitivity, the path loss, the walls, the shadowing and the fading of the place; all \
          attempts or copies of a message count, and nobody else is on the air. Beyond the distance for which the \
          model of the place holds it is not known.",
@@ -230,7 +230,7 @@ pub(super) fn distances(answer: &PredictAnswer) -> Option<Table> {
     (!rows.is_empty()).then(|| {
         let mut table = table("predict-distances", SECTION, title, columns, rows);
         table.notes.push(
-            "In the middle of all places so far away, and in brackets from the worst to the best tenth of them \
+            "At the median place at that distance, and in brackets at the worst and the best tenth of places \
              (shadowing, people and doors). Throughput: payload of one device that always sends. Round trip: the \
              mean of a message and an answer as long that arrive. Nobody else is on the air."
                 .into(),

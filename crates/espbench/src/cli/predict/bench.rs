@@ -13,6 +13,7 @@ use espbench_engine::predict::{
 use espbench_measure::predict::frames::MessageTrial;
 use espbench_measure::predict::{RoomTrial, devices as count};
 use espbench_sim::lab::file::FileKind;
+use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -137,6 +138,17 @@ impl RoomPool {
     pub(super) fn new(threads: usize, quiet: bool) -> anyhow::Result<Self> {
         let cancel = flow::on_interrupt()?;
         Ok(Self { threads, cancel, quiet, progress: None, deadline: None, is_late: false })
+    }
+
+    /// Ends the progress: the answer follows.
+    pub(super) fn end(&mut self) {
+        self.progress = None;
+    }
+
+    /// Returns the exit status: that of the whole, unless Ctrl-C stopped it.
+    pub(super) fn status(&self, whole: ExitCode) -> ExitCode {
+        // Where time is over, nobody has stopped it.
+        if self.is_late { whole } else { flow::status(&self.cancel, whole) }
     }
 
     /// Does a job in each of these rooms for each case, with progress by the cases' weights.

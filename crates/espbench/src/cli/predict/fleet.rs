@@ -118,8 +118,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             predict::largest_fleet(&predictor, limits, mode, &mut rooms)?
         }
     };
-    drop(rooms);
-    write("fleet", common, &predictor, &answer)
+    rooms.end();
+    write("fleet", common, &predictor, &answer, &rooms)
 }
 
 #[cfg(test)]

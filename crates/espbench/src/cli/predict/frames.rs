@@ -139,11 +139,12 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         mode: sent(&predictor, args.phy_rate)?,
     };
     let answer = predict::frames(&predictor, &question, &mut rooms)?;
-    drop(rooms);
+    rooms.end();
     let mut facts = predictor.facts("frames");
     facts.host.insert("message".into(), answer.title.clone());
-    output::write(&answer.report(&facts), &args.output)?;
-    Ok(if answer.points.is_empty() { ExitCode::from(2) } else { ExitCode::SUCCESS })
+    output::write(&answer.report(&facts), &args.output, args.quiet)?;
+    let whole = if answer.points.is_empty() { ExitCode::from(2) } else { ExitCode::SUCCESS };
+    Ok(rooms.status(whole))
 }
 
 impl Args {

@@ -19,6 +19,7 @@ mod range;
 mod rate;
 
 use super::output;
+use bench::RoomPool;
 use clap::{Args as Flags, Subcommand};
 use espbench_engine::predict::Predictor;
 use espbench_measure::predict::{PredictAnswer, report};
@@ -44,7 +45,7 @@ enum Question {
     Rate(Box<rate::Args>),
 }
 
-/// Runs the subcommand. Exit status: 0 answered, 2 not.
+/// Runs the subcommand. Exit status: 0 answered, 2 not, 130 stopped.
 ///
 /// # Errors
 /// A flag or a file of the lab is wrong, or the output cannot be written.
@@ -57,13 +58,15 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
 }
 
-/// Draws an answer.
+/// Draws an answer. Exit status: 0 answered, 2 not, 130 where Ctrl-C stopped it.
 fn write(
     name: &str,
     common: &Common,
     predictor: &Predictor,
     answer: &PredictAnswer,
+    rooms: &RoomPool,
 ) -> anyhow::Result<ExitCode> {
-    output::write(&report(&predictor.facts(name), answer), &common.output)?;
-    Ok(if answer.points.is_empty() { ExitCode::from(2) } else { ExitCode::SUCCESS })
+    output::write(&report(&predictor.facts(name), answer), &common.output, common.quiet)?;
+    let whole = if answer.points.is_empty() { ExitCode::from(2) } else { ExitCode::SUCCESS };
+    Ok(rooms.status(whole))
 }

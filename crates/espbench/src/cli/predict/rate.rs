@@ -141,8 +141,8 @@ impl Args {
         let force = self.request(mode, &predictor).in_force();
         let devices = self.devices.unwrap_or(1);
         let answer = predict::rate_in_force(&predictor, devices, force, &mut rooms)?;
-        drop(rooms);
-        write("rate", common, &predictor, &answer)
+        rooms.end();
+        write("rate", common, &predictor, &answer, &rooms)
     }
 }
 
@@ -182,6 +182,6 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let (predictor, mut rooms) = bench(common)?;
     let answer =
         predict::rate(&predictor, args.devices.unwrap_or(DEVICES), &args.phy_rates.0, &mut rooms)?;
-    drop(rooms);
-    write("rate", common, &predictor, &answer)
+    rooms.end();
+    write("rate", common, &predictor, &answer, &rooms)
 }

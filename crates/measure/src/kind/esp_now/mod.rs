@@ -10,7 +10,7 @@
 //! | `table` | the report's tables, with the published figures and the limits beside ours |
 //! | `limit` | the theoretical limits of a cell's figures |
 
-mod document;
+pub(crate) mod document;
 mod figure;
 mod findings;
 mod limit;
@@ -59,12 +59,15 @@ const USUAL_TIME: Duration = Duration::from_secs(60);
 const HEADLINES: &[Headline] = &[
     Headline::new(Goal::Latency, "latency_avg", "one way", "mean"),
     Headline::new(Goal::Latency, "latency_max", "one way", "max"),
-    Headline::new(Goal::Latency, "rtt_avg", "round trip", "mean"),
+    Headline::new(Goal::Latency, "rtt_exact_avg", "round trip", "mean"),
     Headline::new(Goal::Latency, "rtt_exact_p99", "round trip", "p99"),
-    Headline::new(Goal::Throughput, "throughput", "throughput", ""),
-    Headline::new(Goal::Latency, "encrypt_time", "encrypt", ""),
-    Headline::new(Goal::Latency, "decrypt_time", "decrypt", ""),
-    Headline::new(Goal::Latency, "ota_time", "update", ""),
+    Headline::new(Goal::Latency, "rtt_exact_p90", "round trip", "p90"),
+    Headline::new(Goal::Latency, "rtt_exact_max", "round trip", "max"),
+    Headline::new(Goal::Throughput, "throughput_sent", "sent", ""),
+    Headline::new(Goal::Throughput, "throughput_received", "received", ""),
+    Headline::new(Goal::Latency, "encrypt_time_exact", "encrypt", ""),
+    Headline::new(Goal::Latency, "decrypt_time_exact", "decrypt", ""),
+    Headline::new(Goal::Latency, "ota_time_exact", "update", ""),
     Headline::new(Goal::Latency, "handshake_time", "handshake", ""),
     Headline::new(Goal::Latency, "provisioning_time", "provisioning", ""),
     Headline::new(Goal::Loss, "devices_served", "served", ""),
@@ -323,6 +326,10 @@ impl TestKind for EspNow {
 
     fn group(&self, published: &Cell) -> CellGroup {
         document::group(&published.id)
+    }
+
+    fn exact(&self, metric: &str) -> Option<&'static str> {
+        document::exact(metric)
     }
 
     fn unrounded(&self, metric: &str) -> Option<&'static str> {

@@ -6,7 +6,7 @@ mod table;
 use crate::cell::Cell;
 use crate::figure::{Figure, round_trips};
 use crate::kind::headline::Headline;
-use crate::kind::{SenderPace, TestKind};
+use crate::kind::{Observations, SenderPace, TestKind};
 use crate::plan::{DAY, Goal, MILLISECOND, PlanKey, PlanValue, Scalar, quoted};
 use crate::report::digest::Material;
 use crate::run::Recorded;
@@ -40,6 +40,8 @@ pub(super) const DEFAULT: Ping = Ping {
 const HEADLINES: &[Headline] = &[
     Headline::new(Goal::Latency, "rtt_p50", "round trip", "p50"),
     Headline::new(Goal::Latency, "rtt_p99", "round trip", "p99"),
+    Headline::new(Goal::Latency, "rtt_p90", "round trip", "p90"),
+    Headline::new(Goal::Latency, "rtt_max", "round trip", "max"),
     Headline::new(Goal::Loss, "loss", "lost", ""),
 ];
 
@@ -141,8 +143,9 @@ impl TestKind for Ping {
         true
     }
 
-    fn latencies(&self, recorded: &Recorded) -> Vec<f64> {
-        series::round_trips_ms(recorded)
+    fn latencies(&self, recorded: &Recorded) -> Option<Observations> {
+        let values = series::round_trips_ms(recorded);
+        Some(Observations { quantity: "round trip", unit: "ms", values })
     }
 
     fn pace(&self, recorded: &Recorded) -> Option<SenderPace> {
@@ -156,6 +159,10 @@ impl TestKind for Ping {
 
     fn chapters(&self, _documented: bool) -> Vec<(&'static str, &'static str)> {
         alloc::vec![(KIND, "Ping")]
+    }
+
+    fn usual_line(&self, recorded: &Recorded) -> Option<String> {
+        summary::usual_line(recorded)
     }
 
     fn headlines(&self) -> &'static [Headline] {

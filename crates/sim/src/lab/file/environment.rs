@@ -106,7 +106,7 @@ const WALL: KeySpec = key(
     "wall_db",
     KeyType::Number(0.0, 60.0),
     "3.4",
-    "loss in one wall, for `espbench predict --walls` (`--wall` names another): a light one by default (COST 231, Digital Mobile Radio, chapter 4.7)",
+    "loss in one wall, for `--walls` of `espbench predict` (`--wall` names another): a light one by default (COST 231, Digital Mobile Radio, chapter 4.7)",
 );
 const HEIGHT: KeySpec = key(
     "antenna_height_m",

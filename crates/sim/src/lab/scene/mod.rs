@@ -25,8 +25,8 @@ pub use machine::{
     AccessPoint, Application, Coexistence, Columns, Connectionless, Delay, Dongle, NetDevice,
     NetRole, Pc, PcLink, ProgramStyle, Scan,
 };
-pub use stations::StationNumbers;
 pub(in crate::lab) use stations::esp_now_timing;
+pub use stations::{HeardAccessPoints, StationNumbers};
 
 use super::profile::{Profile, Source};
 use crate::power::{CurrentDraw, Modulation, PowerSettings};
