@@ -254,11 +254,7 @@ fn differences(all: &[String]) -> Vec<String> {
     }
 }
 
-fn print(
-    args: &Args,
-    comparisons: &[Comparison],
-    differences: &[String],
-) -> anyhow::Result<()> {
+fn print(args: &Args, comparisons: &[Comparison], differences: &[String]) -> anyhow::Result<()> {
     let origin = comparisons.first().map_or(Origin::Measured, |c| c.ours.origin);
     let title = format!("{} against {}", args.this, args.other);
     let all = || compared::pairs(comparisons, &title, origin);

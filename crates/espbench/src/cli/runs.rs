@@ -3,8 +3,8 @@
 use super::common::StoreArgs;
 use super::{file, flow};
 use crate::say::say;
-use crate::store::{Listed, Store};
 use crate::store::merge::{self, MergedRun};
+use crate::store::{Listed, Store};
 use crate::user_error::{ForUser as _, UserError};
 use espbench_measure::plan::{self, PlanSet};
 use std::fmt::Write as _;

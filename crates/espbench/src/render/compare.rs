@@ -120,7 +120,8 @@ fn rows(pairs: &[&Comparison], most: usize) -> Vec<(Option<bool>, String)> {
     let pad = |text: &str, size: usize| " ".repeat(size.saturating_sub(width(text))) + text;
     let mut lines = Vec::new();
     for (number, [a, b, c, d, e]) in table.iter().enumerate() {
-        let is_worse = number.checked_sub(1).map(|at| pairs[at].verdict.kind() == VerdictKind::Worse);
+        let is_worse =
+            number.checked_sub(1).map(|at| pairs[at].verdict.kind() == VerdictKind::Worse);
         let mut names = wrap_list(a, name).into_iter();
         let first = names.next().unwrap_or_default();
         let gap = " ".repeat(name.saturating_sub(width(&first)));

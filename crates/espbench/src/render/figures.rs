@@ -71,8 +71,7 @@ pub(super) fn values(row: &GlanceRow, intervals: usize) -> Vec<String> {
 /// Prints a value alone, with a sign where the lab was fitted to it.
 pub(super) fn number(value: &GlanceValue) -> String {
     let mark = if value.fitted { digits::FITTED } else { "" };
-    let is_count =
-        value.ci_low.is_none() && value.ci_high.is_none() && value.value.fract() == 0.0;
+    let is_count = value.ci_low.is_none() && value.ci_high.is_none() && value.value.fract() == 0.0;
     if is_count {
         return format!("{}{mark}", value.value);
     }

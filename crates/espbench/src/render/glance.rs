@@ -247,9 +247,8 @@ impl Page {
             .collect();
         let alone = group.rows.len() == 1;
         let usual = group.rows.first().filter(|_| alone).and_then(|it| it.usual_line.as_deref());
-        let after = words.len()
-            + usize::from(group.times_limit.is_some())
-            + usize::from(usual.is_some());
+        let after =
+            words.len() + usize::from(group.times_limit.is_some()) + usize::from(usual.is_some());
         // Beside the rows: their head, and how many there are more.
         let most = end.saturating_sub(self.lines() + after + 2);
         // One row more takes the line that says so.

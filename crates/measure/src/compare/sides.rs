@@ -68,7 +68,13 @@ mod tests {
         let plan_text = format!(
             "name = \"p\"\n[[measure]]\nkind = \"esp-now\"\ntest = \"ping\"\nphy_rate = \"{rate}\"\n"
         );
-        RunFacts { target: "sim".into(), plan_name: "p".into(), plan_text, seed, ..RunFacts::default() }
+        RunFacts {
+            target: "sim".into(),
+            plan_name: "p".into(),
+            plan_text,
+            seed,
+            ..RunFacts::default()
+        }
     }
 
     #[test]

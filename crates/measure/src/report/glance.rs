@@ -295,12 +295,7 @@ fn printed<'a>(digest: &'a Digest, headline: &Headline) -> Option<&'a Cell> {
 }
 
 /// Returns the metrics that some cell has a value of: those of the goal first.
-fn headlines(
-    kind: &str,
-    goal: Option<Goal>,
-    cells: &[Digest],
-    plan: &[&Digest],
-) -> Vec<Headline> {
+fn headlines(kind: &str, goal: Option<Goal>, cells: &[Digest], plan: &[&Digest]) -> Vec<Headline> {
     let of_kind = kind::named(kind).map_or(&[][..], kind::TestKind::headlines);
     let is_known = |it: &&Headline| {
         cells.iter().any(|digest| digest.cell(it.metric).and_then(value).is_some())
@@ -335,9 +330,8 @@ pub(crate) fn retain_sound(all: &mut Vec<Headline>, cells: &[&Digest]) {
         let of = || cells.iter().filter_map(|digest| digest.cell(it.metric));
         let open = of().filter(|cell| warning::few_samples("", cell).is_some()).count();
         let largest = format!("{}_max", metric::parse(it.metric).0);
-        let lack = |digest: &&&Digest| {
-            digest.cell(&largest).is_some() && digest.cell(it.metric).is_none()
-        };
+        let lack =
+            |digest: &&&Digest| digest.cell(&largest).is_some() && digest.cell(it.metric).is_none();
         2 * open <= of().filter(|cell| cell.value.is_some()).count()
             && !cells.iter().any(|digest| lack(&digest))
     };

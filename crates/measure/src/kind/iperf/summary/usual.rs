@@ -24,4 +24,3 @@ pub(in crate::kind::iperf) fn usual_line(workload: &Iperf, recorded: &Recorded) 
         ADAPTIVE.rate(rate * 1e6 / 8.0)
     ))
 }
-
