@@ -23,6 +23,7 @@ class RunFlags(TypedDict, total=False):
     cert: _Value
     chip: _Value
     client_id: _Value
+    devices: _Value
     distance: _Value
     environment: _Value
     firmware_url: _Value
@@ -92,13 +93,14 @@ class PredictFlags(TypedDict, total=False):
     sleep: _Value
     threads: _Value
     time_limit: _Value
+    wall: _Value
     walls: _Value
 
 
 class TuneFlags(TypedDict, total=False):
     """Flags of `tune`."""
 
-    battery_mah: _Value
+    battery: _Value
     budget: _Value
     burst: _Value
     chip: _Value
@@ -221,6 +223,7 @@ class MetricNames:
     loss: Figures
     loss_idle: Figures
     loss_loaded: Figures
+    loss_of_offered: Figures
     loss_rx: Figures
     loss_tx: Figures
     max: Figures
@@ -253,6 +256,7 @@ class MetricNames:
     packets_out_of_order: Figures
     packets_out_of_order_rx: Figures
     packets_out_of_order_tx: Figures
+    packets_refused: Figures
     packets_total: Figures
     packets_total_rx: Figures
     packets_total_tx: Figures
