@@ -9,12 +9,17 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import _words
 from ._errors import NoCell
 from ._espbench import Report, Table
 from .figures import Estimate, Figures
+
+if TYPE_CHECKING:
+    from ._flags import MetricNames
+else:
+    MetricNames = object
 
 # Forms of a file, by its ending.
 _FORMS = {".html": "html", ".htm": "html", ".json": "json", ".csv": "csv", ".md": "markdown", ".txt": "full"}
@@ -42,7 +47,7 @@ class Cause:
     remedy: str = ""
 
 
-class Result:
+class Result(MetricNames):
     """A run, a prediction or a search of settings: `result.p99`, `result["loss"]`, `result.cells.to_pandas()`.
 
     Every figure is in its cell's unit (`unit`) and has a 95 % interval. Times are in ms, losses in percent, rates in
@@ -155,14 +160,17 @@ class Result:
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *self.metrics})
 
-    def __getattr__(self, name: str) -> Figures:
-        # Python asks for names of its own, too, and copies look before there is anything.
-        if name.startswith("_") or "_report" not in self.__dict__:
-            raise AttributeError(name)
-        try:
-            return self.figures(name)
-        except NoCell as wrong:
-            raise AttributeError(str(wrong)) from None
+    # Type checkers know the metrics by name, so that they find one that is mistyped.
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Figures:
+            # Python asks for names of its own, too, and copies look before there is anything.
+            if name.startswith("_") or "_report" not in self.__dict__:
+                raise AttributeError(name)
+            try:
+                return self.figures(name)
+            except NoCell as wrong:
+                raise AttributeError(str(wrong)) from None
 
     def _metric(self, name: str) -> str:
         """Returns the metric of a name, or that which leads with a statistic."""

@@ -1,9 +1,10 @@
-"""The types of flags, for checkers: a file that is made from the command's own table of flags. BLESS=1 writes it."""
+"""The types of flags and metrics, for checkers: a file that is made from the engine's own tables. BLESS=1 writes it."""
 
 from __future__ import annotations
 
 import os
 
+import espbench
 import pytest
 from espbench import EspbenchError, _espbench, _words
 
@@ -11,7 +12,7 @@ from rooms import ROOT
 
 FILE = ROOT / "python/espbench/_flags.py"
 
-HEAD = '''"""Flags of the functions, for type checkers. Made of the command's own by python/tests/test_flags.py (BLESS=1)."""
+HEAD = '''"""Flags of the functions and metrics of results, for type checkers. Made by python/tests/test_flags.py (BLESS=1)."""
 
 from __future__ import annotations
 
@@ -19,6 +20,8 @@ import os
 from collections.abc import Iterable
 from datetime import timedelta
 from typing import SupportsFloat, TypedDict
+
+from .figures import Figures
 
 _One = str | SupportsFloat | timedelta | os.PathLike[str]
 _Value = _One | Iterable[_One] | None
@@ -32,6 +35,10 @@ FUNCTIONS = {
 }
 
 
+# Short names, where one metric leads with them.
+STATISTICS = ("avg", "p50", "p90", "p99", "p999", "max", "min")
+
+
 def made() -> str:
     parts = [HEAD]
     for name, (function, commands, own) in FUNCTIONS.items():
@@ -41,6 +48,9 @@ def made() -> str:
                 flags.setdefault(flag.replace("-", "_"), "_Value" if takes_value else "bool")
         lines = [f"    {flag}: {kind}\n" for flag, kind in sorted(flags.items()) if flag not in own | _words._DRAWING]
         parts.append(f'\n\nclass {name}(TypedDict, total=False):\n    """Flags of `{function}`."""\n\n{"".join(lines)}')
+    names = sorted({*espbench.metrics(), *STATISTICS})
+    lines = [f"    {name}: Figures\n" for name in names]
+    parts.append(f'\n\nclass MetricNames:\n    """Attributes that a result has."""\n\n{"".join(lines)}')
     return "".join(parts)
 
 

@@ -23,18 +23,22 @@ export function figures(prediction: Prediction): HTMLElement {
     list.append(
         figure("Messages lost", percent(row.loss_percent)),
         figure("99 % arrive within", time(row.p99_ms)),
-        figure("Channel busy", percent(row.channel_busy_percent)));
+        figure("Channel busy", percent(row.channel_busy_percent), own(row.own_busy_percent)));
     const days = prediction.energy?.life_days ?? row.life_days;
     if (days) list.append(figure("Battery lasts", life(days)));
     else if (prediction.energy?.mean_ma) list.append(figure("Mean current", currentOf(prediction)));
     return list;
 }
 
+function own(share: number | undefined): string {
+    return share === undefined ? "" : `of it yours ${digits(share, 3)} %`;
+}
+
 function currentOf(prediction: Prediction): Shown {
     const it = prediction.energy?.mean_ma;
     if (!it) return percent(null);
-    const end = (value: number | null): string => (value === null ? "?" : digits(value, 3));
-    return { value: digits(it.value, 3), unit: "mA", interval: `${end(it.ci_low)} to ${end(it.ci_high)}` };
+    const end = (value: number | null): string => (value === null ? "?" : digits(value, 2));
+    return { value: digits(it.value, 2), unit: "mA", interval: `${end(it.ci_low)} to ${end(it.ci_high)}` };
 }
 
 /** Makes bars of shares that add up to a whole. */

@@ -61,6 +61,11 @@ pub struct WorkDone {
     pub total: u64,
 }
 
+impl WorkDone {
+    /// Total of work without cells.
+    pub const THOUSANDTHS: u64 = 1000;
+}
+
 /// The newest [`WorkDone`], until it is taken.
 #[derive(Debug, Default)]
 pub struct WorkNow(Mutex<Option<WorkDone>>);

@@ -69,12 +69,6 @@ pub fn value(cell: &Cell) -> Option<String> {
     Some(if cell.test.fitted_run.is_some() { format!("{value} {FITTED}") } else { value })
 }
 
-/// Returns the decimals of a figure that a console has printed: it has no more digits than these.
-fn printed(cell: &Cell) -> Option<usize> {
-    let is_single = cell.ci_low.is_none() && cell.ci_high.is_none();
-    document::decimals(&cell.id.metric).filter(|_| is_single && cell.id.transport == "esp-now")
-}
-
 /// Prints the value of a cell without a sign.
 #[must_use]
 pub fn unmarked(cell: &Cell) -> Option<String> {
@@ -82,7 +76,7 @@ pub fn unmarked(cell: &Cell) -> Option<String> {
     Some(match cell.origin {
         Origin::Published => format!("{value}"),
         _ if COUNTED.contains(&cell.unit.as_str()) => format!("{value}"),
-        Origin::Measured | Origin::Live | Origin::Simulated => match printed(cell) {
+        Origin::Measured | Origin::Live | Origin::Simulated => match document::decimals(cell) {
             Some(decimals) => format!("{value:.decimals$}"),
             None => worth(value, cell.ci_low, cell.ci_high),
         },

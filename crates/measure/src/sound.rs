@@ -41,7 +41,8 @@ fn out_of_order(a: &Cell, b: &Cell) -> Option<String> {
     };
     let (low, high) = if place(a)? < place(b)? { (a, b) } else { (b, a) };
     let is_mean = [low, high].iter().any(|it| statistic(it) == Statistic::Mean);
-    let is_end = [low, high].iter().any(|it| matches!(statistic(it), Statistic::Min | Statistic::Max));
+    let is_end =
+        [low, high].iter().any(|it| matches!(statistic(it), Statistic::Min | Statistic::Max));
     let (least, most) = (low.value?, high.value?);
     // A mean may lie on either side of a quantile.
     let wrong = (!is_mean || is_end) && least > most + ROUNDING * most.abs();
@@ -69,7 +70,8 @@ mod tests {
     #[test]
     fn order_and_limits_are_kept_or_told() {
         let of = |metric: &str, value| cell(metric, "ms", value, None);
-        let sound = [of("rtt_min", 1.0), of("rtt_avg", 4.0), of("rtt_p50", 2.0), of("rtt_max", 9.0)];
+        let sound =
+            [of("rtt_min", 1.0), of("rtt_avg", 4.0), of("rtt_p50", 2.0), of("rtt_max", 9.0)];
         assert!(contradictions(&sound).is_empty());
         let cut = [of("rtt_min", 1.18), of("rtt_avg", 1.148)];
         assert_eq!(contradictions(&cut), ["rtt_min 1.18 is above rtt_avg 1.148"]);

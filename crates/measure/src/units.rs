@@ -192,6 +192,15 @@ pub fn duration(text: &str) -> Result<Duration, String> {
     Ok(Duration::from_nanos(libm::round(seconds * 1e9) as u64))
 }
 
+/// Parses a time as a command line has it: a bare number is in seconds.
+///
+/// # Errors
+/// As [`duration`].
+pub fn seconds(text: &str) -> Result<Duration, String> {
+    let is_bare = text.trim().parse::<f64>().is_ok_and(f64::is_finite);
+    if is_bare { duration(&format!("{text} s")) } else { duration(text) }
+}
+
 /// Prints a time with the largest unit that keeps it exact, so that [`duration`] reads it back.
 #[must_use]
 pub fn print_duration(time: Duration) -> String {
@@ -229,6 +238,16 @@ mod tests {
         assert_eq!(parse("1 %", Dimension::Proportion), Ok(0.01));
         assert_eq!(duration("1_000 us"), Ok(Duration::from_millis(1)));
         assert_eq!(duration("0.5ms"), Ok(Duration::from_micros(500)));
+    }
+
+    #[test]
+    fn a_bare_number_of_a_command_line_is_in_seconds() {
+        assert_eq!((seconds("3"), seconds(" 0.2")), (duration("3 s"), duration("200 ms")));
+        assert_eq!(seconds("20 ms"), duration("20 ms"));
+        assert!(seconds("-3").unwrap_err().contains("must not be negative"));
+        for wrong in ["", "nan", "inf", "1e300", "soon"] {
+            assert!(seconds(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

@@ -29,7 +29,7 @@ export function compareFlow(shared: Shared, changed: () => void): Flow {
     const judge = (): void => {
         if (!first.whole || !second.whole) return put(verdicts, h("p", { class: "state" }, "The verdict comes with both answers."));
         versus(second.whole.report, first.whole.report).then((pairs) => {
-            put(verdicts, table(pairs));
+            put(verdicts, verdictTable(pairs));
             announce("The verdict is there.");
         }).catch((why: unknown) => put(verdicts, wrong(why)));
     };
@@ -66,7 +66,7 @@ export function compareFlow(shared: Shared, changed: () => void): Flow {
 }
 
 /** Makes the verdicts: what differs first; what shows no difference is folded. */
-function table(pairs: Comparison[]): HTMLElement {
+export function verdictTable(pairs: Comparison[]): HTMLElement {
     const rows = LEADING.flatMap(([metric, words]) => {
         const it = pairs.find((pair) => pair.ours.metric === metric);
         return it ? [{ it, words, same: verdict(it).word === "no-difference-shown" }] : [];

@@ -127,7 +127,10 @@ impl ProgressLine {
         let work = lock(&self.work);
         let now = match self.counts_pieces {
             true => WorkDone { done: work.done as u64, total: work.total as u64 },
-            false => WorkDone { done: (1000.0 * work.pace.share(None)) as u64, total: 1000 },
+            false => {
+                let total = WorkDone::THOUSANDTHS;
+                WorkDone { done: (total as f64 * work.pace.share(None)) as u64, total }
+            }
         };
         drop(work);
         if self.told.replace(now) != Some(now) {

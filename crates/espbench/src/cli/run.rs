@@ -5,6 +5,7 @@ use super::builtin;
 use super::common::{MeasureArgs, SimArgs, SiteArgs, idle};
 use super::flow::{self, Measurement};
 use super::mqtt_access::MqttAccessArgs;
+use super::plan_sdkconfig::with_sdkconfig;
 use super::serial_args::SerialArgs;
 use super::shard::Shard;
 use crate::store::{Store, StoredRun};
@@ -15,11 +16,12 @@ use crate::target::spec::{self, Access};
 use crate::transport::Url;
 use crate::user_error::{ForUser as _, UserError};
 use anyhow::bail;
-use espbench_measure::plan::{PlacesAsked, PlanSet, lab_keys};
+use espbench_measure::plan::{PlacesAsked, Plan, PlanSet, lab_keys};
 use espbench_measure::predict::battery::Battery;
 use espbench_measure::run::RunFacts;
 use espbench_sim::lab::file::{FileKind, built_in_text};
 use espbench_sim::lab::suite;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Beginning of targets that are boards on serial ports.
@@ -65,10 +67,14 @@ pub struct Args {
     #[arg(long, value_name = "NUMBER", conflicts_with = "resume",
         value_parser = clap::value_parser!(u16).range(1..))]
     devices: Option<u16>,
+    /// sdkconfig of the simulated devices: its chip, its clock and the options that shape links become keys of
+    /// the plan, where that does not say them
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["resume", "list"])]
+    sdkconfig: Option<PathBuf>,
     /// List the built-in plans and stop
     #[arg(long, conflicts_with_all = ["plans", "on", "resume", "seed", "output", "full", "local_port"])]
     list: bool,
-    /// UDP port that echo replies come to (the published sketch replies to 10001)
+    /// UDP port that echo replies come to (the sketch of the published benchmark replies to 10001)
     #[arg(long, value_name = "PORT")]
     local_port: Option<u16>,
     #[command(flatten)]
@@ -98,10 +104,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     let set = if args.plans.is_empty() {
         flow::set_of(
-            builtin::SUITES
-                .iter()
-                .map(|(name, _)| builtin::plan(name))
-                .collect::<Result<_, _>>()?,
+            builtin::SUITES.iter().map(|(name, _)| args.plan(name)).collect::<Result<_, _>>()?,
         )?
     } else {
         let lab = !args.on.is_empty() && args.on.iter().all(|on| is_lab(on));
@@ -109,7 +112,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         // A plan that we wrote for another lab fills what one's own leaves open.
         let is_own_lab = lab && args.on.iter().any(|on| has_own_lab(on));
         let plan = |name: &String| {
-            let (name, plan) = (named(name), builtin::plan(&named(name))?);
+            let (name, plan) = (named(name), args.plan(&named(name))?);
             let is_ours = builtin::all().any(|it| it.0 == name);
             Ok(if is_ours && is_own_lab { plan.leaving_places() } else { plan })
         };
@@ -150,6 +153,17 @@ fn has_own_lab(on: &str) -> bool {
 }
 
 impl Args {
+    /// Reads a plan, with the firmware of an sdkconfig that was named.
+    fn plan(&self, name: &str) -> anyhow::Result<Plan> {
+        let plan = builtin::plan(name)?;
+        let Some(path) = &self.sdkconfig else { return Ok(plan) };
+        if let Some(real) = self.on.iter().find(|on| !is_lab(on)) {
+            let place = format!("beside --on {real}: that device has a firmware");
+            return Err(idle("--sdkconfig", &place, "leave it out, or use --on sim").into());
+        }
+        with_sdkconfig(&plan, path)
+    }
+
     /// Returns the plans with the devices where --devices and --distance want them, which only the lab can do.
     fn placed(&self, set: PlanSet) -> anyhow::Result<PlanSet> {
         let asked = PlacesAsked {

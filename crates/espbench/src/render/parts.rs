@@ -51,6 +51,7 @@ pub(super) fn together(groups: &[GlanceGroup]) -> Option<GlanceGroup> {
         printed: None,
         limit: None,
         histogram: Vec::new(),
+        usual_line: None,
         leads: row.leads,
         failed: row.failed,
     };

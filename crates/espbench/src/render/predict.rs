@@ -20,6 +20,9 @@ const ROWS: usize = 12;
 /// Rows at most where the charge of a battery stands below them.
 const ROWS_ABOVE_CHARGE: usize = 7;
 
+/// Column of how busy the channel is.
+const BUSY: usize = 3;
+
 /// Rows of divisions of a message at most.
 const FRAME_ROWS: usize = 16;
 
@@ -76,7 +79,11 @@ pub(super) fn limits(card: &Prediction) -> Vec<(String, String)> {
         true => format!("Limits the {}", it.of),
         false => "Limited by".into(),
     };
-    card.limited_by.iter().map(|it| (head(it), it.words())).collect()
+    let text = |it: &LimitShare| match several {
+        true => format!("{}, {:.0} %", it.part, 100.0 * it.share),
+        false => it.words(),
+    };
+    card.limited_by.iter().map(|it| (head(it), text(it))).collect()
 }
 
 /// Writes the fleet and its place, and that all is simulated.
@@ -128,9 +135,8 @@ pub(super) fn energy_lines(energy: &EnergyBudget) -> Vec<(&'static str, String)>
     let all: f64 = energy.parts.iter().map(|it| it.message_mc).sum();
     let parts: Vec<String> =
         energy.parts.iter().map(|it| format!("{} {}", it.part, percent(it.share))).collect();
-    let whose = if energy.battery.is_some() { "the battery's " } else { "" };
-    let text =
-        format!("{} mC of {whose}charge a message: {}", digits::three(all), parts.join(", "));
+    let whose = if energy.battery.is_some() { " of the battery" } else { "" };
+    let text = format!("{} mC{whose} a message: {}", digits::three(all), parts.join(", "));
     lines.push(("charge", text));
     lines
 }
@@ -225,7 +231,7 @@ pub(super) fn columns(
     }
     let is_rate = card.question == QuestionKind::Rate;
     let mut heads = vec![if is_rate { "PHY rate" } else { "devices" }];
-    heads.extend(["loss (%)", "p99 (ms)", "channel busy (%)", "yours (%)"]);
+    heads.extend(["loss (%)", "p99 (ms)", "channel busy (%)", "yours"]);
     let has_battery = card.rows.iter().any(|it| it.life_days.is_some());
     heads.extend(has_battery.then_some("battery (days)"));
     if is_rate {
@@ -402,7 +408,14 @@ fn table(out: &mut String, card: &Prediction, rows: &[PredictionRow], colours: C
         (true, false) => ROWS,
     };
     let shown = chosen(card, most);
-    let (heads, cells) = columns(card, &shown);
+    let (heads, mut cells) = columns(card, &shown);
+    if matches!(
+        card.question,
+        QuestionKind::Rate | QuestionKind::Fleet | QuestionKind::LargestFleet
+    ) {
+        // The interval of how busy the channel is stands on the page: the screen is not so wide.
+        cells.iter_mut().for_each(|row| row[BUSY].1 = None);
+    }
     lines(out, &heads, cells, rows.len() - shown.len(), colours);
 }
 

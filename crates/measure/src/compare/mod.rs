@@ -7,6 +7,7 @@
 //! | `gate` | a limit on how much worse a run may be |
 //! | `join` | which cells stand side by side; repetitions as their mean |
 //! | `judge` | the verdict on a pair |
+//! | `sides` | what differs between two runs, beside their results |
 //! | `power` | how many repetitions show a change |
 //!
 //! # Which pairs
@@ -44,6 +45,7 @@ mod gate;
 mod join;
 mod judge;
 mod power;
+mod sides;
 
 pub use baseline::{BaselineRow, BaselineVerdict, KeptFigure, baseline, to_keep};
 pub use exact::{CellDifference, ExactlyCompared, exactly};
@@ -52,6 +54,7 @@ pub(crate) use join::pool;
 pub use join::pool_all;
 pub(crate) use judge::stated;
 pub use power::{PowerRow, power};
+pub use sides::sides;
 
 use crate::cell::{Cell, Origin};
 use crate::units::Dimension;

@@ -201,7 +201,8 @@ fn a_variant_is_another_procedure() {
         ..cell("rtt_avg", "ms", 7.0, 0.1)
     };
     let got = compare(core::slice::from_ref(&ours), &shipped());
-    let reason = "another procedure: ours with binary, 8 in flight; without that it is the document's";
+    let reason =
+        "another procedure: ours with binary, 8 in flight; without that it is the document's";
     assert_eq!(why(&got[0]), [reason]);
     // Between runs, variants only meet themselves.
     assert!(compare(core::slice::from_ref(&ours), &[cell("rtt_avg", "ms", 7.0, 0.1)]).is_empty());

@@ -99,6 +99,7 @@ fn row(digest: &Digest<'_>, headlines: &[&Headline]) -> GlanceRow {
         printed: None,
         limit: None,
         histogram: Vec::new(),
+        usual_line: None,
         leads: true,
         failed: false,
     }

@@ -117,6 +117,15 @@ pub(crate) trait TestKind {
     fn without_network(&self, _cells: &[Cell], _facts: &BTreeMap<String, String>) -> Option<Cell> {
         None
     }
+    /// Says what a cell's figures leave open, though it did not fail: sentences that a reader must know before the first
+    /// number.
+    fn caveats(&self, _recorded: &Recorded) -> Vec<String> {
+        Vec::new()
+    }
+    /// Returns whether the samples tell what was lost and what came twice.
+    fn tells_loss(&self, _recorded: &Recorded) -> bool {
+        true
+    }
     /// Returns the times of which a report shows the distribution, in milliseconds.
     fn times(&self, _recorded: &Recorded) -> Vec<f64> {
         Vec::new()
@@ -171,6 +180,10 @@ pub(crate) trait TestKind {
     /// Returns the names and titles of the chapters, in order. `documented`: the report holds the cells
     /// against a document that has a chapter for each test.
     fn chapters(&self, documented: bool) -> Vec<(&'static str, &'static str)>;
+    /// Says the result in the line that the program prints which people know for this test.
+    fn usual_line(&self, _recorded: &Recorded) -> Option<String> {
+        None
+    }
     /// Returns the metrics that lead, the most telling first.
     fn headlines(&self) -> &'static [Headline] {
         &[]

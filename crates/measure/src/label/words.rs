@@ -350,11 +350,11 @@ pub(crate) fn test_case(transport: Transport, direction: Direction, bounces: boo
         Transport::Tcp => "TCP",
     };
     let direction = match direction {
-        Direction::Forward => "RX",
-        Direction::Reverse => "TX",
-        Direction::FullDuplex => "RX+TX (full duplex)",
-        Direction::Tradeoff => "RX then TX",
-        Direction::Dual => "RX+TX (dual)",
+        Direction::Forward => "to the device",
+        Direction::Reverse => "from the device",
+        Direction::FullDuplex => "both ways (full duplex)",
+        Direction::Tradeoff => "to, then from the device",
+        Direction::Dual => "both ways (dual)",
     };
     format!("{transport} {direction}")
 }

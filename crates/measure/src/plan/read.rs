@@ -315,7 +315,7 @@ impl<'t> PlanTable<'t> {
 }
 
 fn unknown(key: &str, known: &[&str]) -> String {
-    format!("unknown key `{key}`.{} Known here: {}", guess(key, known), known.join(", "))
+    format!("unknown key `{key}`{}", text::Hint { word: key, known })
 }
 
 /// Returns ` Did you mean ...?` where a known name is near to one that is not known.

@@ -14,6 +14,7 @@ use crate::search::fleet::Standing;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use espbench_model::text::{count, counted};
 
 /// Rates that are named one by one where they tie; of more their number is told.
 const NAMED: usize = 6;
@@ -136,10 +137,7 @@ impl PredictAnswer {
         };
         let out = match left_out.len() {
             0 => None,
-            n => Some(format!(
-                "{forbids} {}.",
-                if n == 1 { "1 rate".into() } else { format!("{n} rates") }
-            )),
+            n => Some(format!("{forbids} {}.", count(n, "rate"))),
         };
         let Some(best) = of(&[RowStanding::Best]).first().copied() else {
             let none =
@@ -176,7 +174,7 @@ fn farthest(best: &[&PointEstimates]) -> Option<String> {
     let known = || best.iter().filter_map(|it| Some((*it, it.setting.range_m?)));
     let (point, metres) = known().max_by(|a, b| a.1.total_cmp(&b.1))?;
     let bounded = known().filter(|it| it.0.setting.range_is_bounded).count();
-    let end = "what is farther is not known, since the model of the place ends there";
+    let end = "nothing is known beyond, where the model of the place ends";
     Some(match bounded {
         0 if best.len() == 1 => format!("It reaches {metres:.0} m."),
         0 => format!("Of these {} reaches farthest, {metres:.0} m.", point.setting.rate),
@@ -205,11 +203,11 @@ pub(super) fn change_sentence(answer: &PredictAnswer) -> Option<String> {
             }
         }
         let what = match lead {
-            LeadingFigure::Loss => "loses less",
-            LeadingFigure::P99 => "lowers the p99",
-            LeadingFigure::Current => "saves charge",
+            LeadingFigure::Loss => "clearly loses less",
+            LeadingFigure::P99 => "clearly lowers the p99",
+            LeadingFigure::Current => "clearly saves charge",
         };
-        return Some(format!("none of {} {what} by more than chance", tried.join(", ")));
+        return Some(format!("none of {} {what}", tried.join(", ")));
     };
     let words = best.change.words();
     let days = |it: &PointEstimates| {
@@ -266,5 +264,5 @@ pub(super) fn milliseconds(estimate: &Estimate) -> Option<String> {
 /// Prints a number of devices.
 #[must_use]
 pub fn devices(number: u32) -> String {
-    if number == 1 { "1 device".into() } else { format!("{number} devices") }
+    counted(number.into(), "device", "devices").to_string()
 }

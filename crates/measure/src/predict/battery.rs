@@ -315,8 +315,8 @@ impl Battery {
             _ => chip_ma,
         };
         let hours = self.hours(chip_ma);
-        let self_ma =
-            if hours.is_finite() { (self.capacity_mah / hours - given).max(0.0) } else { 0.0 };
+        let loses = self.lost_an_hour() > 0.0 && hours.is_finite();
+        let self_ma = if loses { (self.capacity_mah / hours - given).max(0.0) } else { 0.0 };
         BatteryDrain { chip_ma: chip, regulator_ma: given - chip, self_ma }
     }
 
@@ -370,7 +370,7 @@ impl Battery {
         }
         if self.self_discharge > 0.0 {
             let percent = 100.0 * self.self_discharge;
-            text.push_str(&format!(", {percent:.1} % of what is left lost a year"));
+            text.push_str(&format!(", loses {percent:.1} % of what is left a year"));
         }
         text
     }
@@ -436,7 +436,7 @@ mod tests {
     #[test]
     fn a_coin_cell_is_warned_of_with_the_converter_that_the_answer_has() {
         let warning = battery("CR2032").warning(335.0).unwrap();
-        assert!(warning.starts_with("CR2032 cannot give the pulses: 449 mA"), "{warning}");
+        assert!(warning.starts_with("CR2032 cannot give the pulses: 448 mA"), "{warning}");
         assert!(warning.contains("15 mA"), "{warning}");
         assert_eq!(battery("CR123A").warning(335.0), None);
         assert_eq!(battery("2500mAh").warning(335.0), None);

@@ -97,8 +97,12 @@ impl EnergyEstimates {
     /// what is not known of the constants and of the battery.
     #[must_use]
     pub fn days(&self, battery: &Battery) -> Estimate {
-        let mut days =
-            self.doubted(|ma, normal| battery.deviating(|| normal.next()).days(ma.max(0.0)));
+        let life = |ma: f64, normal: &mut Normal| {
+            let battery = battery.deviating(|| normal.next());
+            // An interval of few rooms may reach to where nothing is drawn, which says nothing.
+            if ma > 0.0 { battery.days(ma) } else { f64::INFINITY }
+        };
+        let mut days = self.doubted(life);
         days.value = self.mean_ma.value.map(|it| battery.days(it.max(0.0)));
         days
     }
@@ -131,7 +135,7 @@ impl EnergyEstimates {
             of(ma, &mut normal)
         };
         let drawn = Sorted::new((0..DRAWS).map(draw).collect());
-        let end = |share: f64| drawn.quantile(share).value;
+        let end = |share: f64| drawn.quantile(share).value.filter(|it| it.is_finite());
         Estimate { value, n, low: end(0.025), high: end(0.975) }
     }
 

@@ -175,10 +175,11 @@ impl PointEstimates {
     }
 
     /// Returns the share of the time that the devices' own frames, their repetitions and acknowledgements take,
-    /// 0 to 1.
+    /// 0 to 1. Frames that overlap take more together than the channel has: all of its time is the most.
     #[must_use]
     pub fn own_busy(&self) -> f64 {
-        self.airtime[..3].iter().sum()
+        let all: f64 = self.airtime[..3].iter().sum();
+        all.min(self.busy.value.unwrap_or(all))
     }
 
     /// Returns the time of a message and an answer as long: twice the mean latency, in milliseconds.

@@ -22,7 +22,7 @@ pub const RANGE_LOSS: f64 = 0.01;
 /// Says what a range is, for the notes of a table.
 pub(super) fn meaning(loss: f64) -> String {
     format!(
-        "Range: the distance at which {} % of the messages are lost, over all places so far away, by the chip's \
+        "Range: the distance at which {} % of the messages are lost, over all places at that distance, by the chip's \
          transmit power and sensitivity, the path loss, the walls, the shadowing and the fading of the place; all \
          attempts or copies of a message count, and nobody else is on the air. Beyond the distance for which the \
          model of the place holds it is not known.",
@@ -75,8 +75,8 @@ impl PredictAnswer {
             let fastest = if all > 1 { format!("; the fastest is {rate}") } else { String::new() };
             let metres = metres_of(metres);
             format!(
-                "{named} {metres} m with at most {loss} % of the messages lost{fastest}. How much farther is not \
-                 known: the model of the place ends there."
+                "{named} {metres} m with at most {loss} % of the messages lost{fastest}. Nothing is known beyond \
+                 {metres} m, where the model of the place ends."
             )
         } else {
             format!(
@@ -111,7 +111,7 @@ impl PredictAnswer {
         let count = self.points.iter().filter(reach).count();
         let asked = metres_of(asked);
         match self.points.iter().filter(reach).max_by_key(|it| it.setting.kbit_s) {
-            None if is_open => format!("Whether any reaches {asked} m it does not say."),
+            None if is_open => format!("Whether any reaches {asked} m is not known."),
             None => format!("No rate reaches {asked} m."),
             Some(fastest) => format!(
                 "{count} of {} rates reach {asked} m, the fastest is {}.",
@@ -230,7 +230,7 @@ pub(super) fn distances(answer: &PredictAnswer) -> Option<Table> {
     (!rows.is_empty()).then(|| {
         let mut table = table("predict-distances", SECTION, title, columns, rows);
         table.notes.push(
-            "In the middle of all places so far away, and in brackets from the worst to the best tenth of them \
+            "At the median place at that distance, and in brackets at the worst and the best tenth of places \
              (shadowing, people and doors). Throughput: payload of one device that always sends. Round trip: the \
              mean of a message and an answer as long that arrive. Nobody else is on the air."
                 .into(),

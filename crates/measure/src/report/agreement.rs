@@ -35,7 +35,7 @@ pub struct Agreement {
     /// Properties in which the nearest published figure differs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reasons: Vec<ReasonKind>,
-    /// The same in words, with what would make the two comparable.
+    /// Words for these reasons, with what would make the two comparable.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub why: Vec<String>,
 }
@@ -138,11 +138,7 @@ fn flags(pair: &Comparison) -> Vec<String> {
         (None, Some(theirs)) => Some(format!("{name} {theirs}")),
         _ => None,
     };
-    let all = [
-        flag("--chip", &chip),
-        flag("--mode", &mode),
-        flag("--environment", &environment),
-    ];
+    let all = [flag("--chip", &chip), flag("--mode", &mode), flag("--environment", &environment)];
     all.into_iter().flatten().collect()
 }
 

@@ -3,7 +3,10 @@
 use super::digest::{Digest, Material, shorten};
 use super::fitted::FittedFigures;
 use super::glance::{self, Evidence, PlanPart};
-use super::{CellFailure, Check, Losses, OfCell, Overhead, Report, SCHEMA, StoppedCell, pool, test_facts};
+use super::{
+    Caveat, CellFailure, Check, Losses, OfCell, Overhead, Report, SCHEMA, StoppedCell, pool,
+    test_facts,
+};
 use crate::air::{self, AirChapter};
 use crate::cell::{Cell, Identity, TestFacts};
 use crate::compare::{Comparison, compare};
@@ -41,6 +44,7 @@ pub struct Builder {
     air: AirChapter,
     warnings: Vec<((u32, u32), Vec<Warning>)>,
     failures: Vec<((u32, u32), CellFailure)>,
+    caveats: Vec<((u32, u32), Caveat)>,
     stopped: Vec<((u32, u32), StoppedCell)>,
     /// Theoretical limits of published cells.
     published: Vec<(Identity, f64)>,
@@ -67,6 +71,7 @@ impl Builder {
             air: AirChapter::default(),
             warnings: Vec::new(),
             failures: Vec::new(),
+            caveats: Vec::new(),
             stopped: Vec::new(),
             published: Vec::new(),
             fitted: FittedFigures::of(facts),
@@ -119,6 +124,10 @@ impl Builder {
         let losses = Losses::of(recorded);
         self.air.add(recorded, &losses);
         self.losses.push((recorded.workload, (cell, losses)));
+        self.caveats.extend(kind.caveats(recorded).into_iter().map(|text| {
+            let place = label::of(recorded);
+            (cell, Caveat { place, text })
+        }));
         if let Some(error) = &recorded.error {
             let failure = CellFailure { place: label::of(recorded), error: error.clone() };
             self.failures.push((cell, failure));
@@ -140,10 +149,15 @@ impl Builder {
         self.losses.sort_by_key(|(_, (cell, _))| of_work(*cell));
         self.warnings.sort_by_key(|(cell, _)| of_work(*cell));
         self.failures.sort_by_key(|(cell, _)| of_work(*cell));
+        self.caveats.sort_by_key(|(cell, _)| of_work(*cell));
         self.stopped.sort_by_key(|(cell, _)| of_work(*cell));
         let stopped: Vec<StoppedCell> = self.stopped.into_iter().map(|it| it.1).collect();
         let mut warnings: Vec<Warning> = self.warnings.into_iter().flat_map(|it| it.1).collect();
+        let failed: BTreeSet<(u32, u32)> = self.failures.iter().map(|it| it.0).collect();
+        let has_failed = |it: &Digest| failed.contains(&(it.ordinal, it.repetition));
         let failures = self.failures.into_iter().map(|it| it.1).collect();
+        let mut caveats: Vec<Caveat> = self.caveats.into_iter().map(|it| it.1).collect();
+        caveats.extend(self.digests.iter().filter(|it| !has_failed(it)).filter_map(empty));
         let done = self.digests.len() - stopped.len();
         self.digests = pool::digests(self.digests);
         let losses = pool::losses(self.losses);
@@ -165,7 +179,8 @@ impl Builder {
         let evidence = Evidence { truths: &truths, comparisons: &comparisons };
         let step_ns = overhead.map(|it| it.clock_step_ns);
         let checks = Checks::of(&self.facts.plan_text, &self.digests);
-        let look = glance::first_look(&self.plans, &self.digests, evidence, step_ns, &checks.failed);
+        let look =
+            glance::first_look(&self.plans, &self.digests, evidence, step_ns, &checks.failed);
         warnings.extend(look.advice);
         warnings.extend(checks.advice);
         let material = Material { origin: self.facts.origin, digests: &self.digests, published };
@@ -196,6 +211,7 @@ impl Builder {
             warnings,
             checks: checks.all,
             failures,
+            caveats,
             overhead,
             lab_truth: Vec::new(),
             truth,
@@ -204,6 +220,13 @@ impl Builder {
             stored: None,
         }
     }
+}
+
+/// Says that a cell that did not fail has no figure.
+fn empty(digest: &Digest) -> Option<Caveat> {
+    let is_empty = !digest.cells.iter().any(|it| it.value.is_some());
+    let text = "No figure came of this cell.".into();
+    is_empty.then(|| Caveat { place: digest.place(), text })
 }
 
 /// Returns the plans of a text, with the positions of their cells. A plan that cannot be read (by a

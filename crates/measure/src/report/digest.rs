@@ -33,6 +33,8 @@ pub(crate) struct Digest {
     pub(crate) facts: BTreeMap<String, String>,
     /// The values of the distribution where they are few, so that repetitions can be put together.
     pub(crate) few: Vec<f64>,
+    /// The result in the line of the program that people know for the test, of what was measured.
+    pub(crate) usual_line: Option<String>,
     /// The distribution of round trips, or of the latency of messages.
     pub(crate) distribution: Option<Distribution>,
     /// The rate over time, one curve for each observer.
@@ -71,9 +73,13 @@ impl Digest {
             repetition: recorded.repetition,
             settings: Settings::of(&recorded.workload),
             shared: Settings::default(),
-            cells,
             facts: crate::air::other_facts(&recorded.facts),
+            usual_line: cells
+                .first()
+                .filter(|it| it.origin.is_real_time())
+                .and_then(|_| kind.usual_line(recorded)),
             few: if few { values.clone() } else { Vec::new() },
+            cells,
             distribution: Distribution::new(values),
             timelines: kind.rates(recorded),
             stations: Stations::of(recorded),

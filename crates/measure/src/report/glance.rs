@@ -16,6 +16,7 @@ use crate::settings::Settings;
 use crate::truth::Truth;
 use crate::warning::{self, Warning};
 use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -92,6 +93,9 @@ pub struct GlanceRow {
     /// Shares of the times in equal steps (equal factors, where the axis begins above 0) of the group's axis; empty where there are no times.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub histogram: Vec<f64>,
+    /// The result in the line of the program that people know for the test, such as ping's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usual_line: Option<String>,
     /// True where the row stands for others, too.
     pub leads: bool,
     /// Whether a threshold of the cell failed.
@@ -181,15 +185,21 @@ pub(super) fn first_look(
         });
         parts.entry((plan_of(digest), kind)).or_default().push(digest);
     }
+    let pooled = |((plan, kind), digests): (&(Option<usize>, usize), &Vec<&Digest>)| {
+        let repetitions = digests.chunk_by(|a, b| a.ordinal == b.ordinal);
+        (*plan, *kind, repetitions.map(pool::one).collect::<Vec<Digest>>())
+    };
+    let pooled: Vec<(Option<usize>, usize, Vec<Digest>)> = parts.iter().map(pooled).collect();
     let mut look = FirstLook::default();
-    for ((plan, kind), digests) in parts {
-        let plan = plan.and_then(|at| plans.get(at));
-        let repetitions: Vec<&[&Digest]> =
-            digests.chunk_by(|a, b| a.ordinal == b.ordinal).collect();
-        let cells: Vec<Digest> = repetitions.iter().map(|same| pool::one(same)).collect();
-        let headlines = headlines(kinds[kind], plan.and_then(|it| it.goal), &cells);
-        look.advice.extend(advice(&headlines, &cells, step_ns));
-        let parts = GroupParts { plan, kind: kinds[kind], repetitions, cells, headlines };
+    for ((at, kind, cells), digests) in pooled.iter().zip(parts.values()) {
+        let plan = at.and_then(|at| plans.get(at));
+        // The parts of a plan are one answer: the same statistic leads in each.
+        let whole: Vec<&Digest> =
+            pooled.iter().filter(|it| it.0 == *at).flat_map(|it| &it.2).collect();
+        let headlines = headlines(kinds[*kind], plan.and_then(|it| it.goal), cells, &whole);
+        look.advice.extend(advice(&headlines, cells, step_ns));
+        let repetitions = digests.chunk_by(|a, b| a.ordinal == b.ordinal).collect();
+        let parts = GroupParts { plan, kind: kinds[*kind], repetitions, cells, headlines };
         look.groups.extend(group(&parts, evidence, failed));
     }
     look
@@ -218,7 +228,7 @@ struct GroupParts<'a> {
     plan: Option<&'a PlanPart>,
     kind: &'a str,
     repetitions: Vec<&'a [&'a Digest]>,
-    cells: Vec<Digest>,
+    cells: &'a [Digest],
     headlines: Vec<Headline>,
 }
 
@@ -229,8 +239,10 @@ fn group(
 ) -> Option<GlanceGroup> {
     let GroupParts { plan, kind, repetitions, cells, headlines } = parts;
     let first = headlines.first()?;
-    let compared: Vec<&Cell> =
-        cells.iter().filter_map(|it| printed(it, first).or_else(|| it.cell(first.metric))).collect();
+    let compared: Vec<&Cell> = cells
+        .iter()
+        .filter_map(|it| printed(it, first).or_else(|| it.cell(first.metric)))
+        .collect();
     let axis = axis(repetitions);
     let shared = Settings::shared(cells.iter().map(|it| &it.settings));
     // Where none stands for the others, each stands for itself.
@@ -250,6 +262,7 @@ fn group(
             published,
             limit: digest.cell(first.metric).and_then(|it| it.limit),
             histogram: axis.map_or_else(Vec::new, |axis| histogram(repetitions[at], axis)),
+            usual_line: digest.usual_line.clone(),
             leads: leads(at, cells) || none_leads,
             failed: failed.contains(&digest.ordinal),
         }
@@ -282,7 +295,7 @@ fn printed<'a>(digest: &'a Digest, headline: &Headline) -> Option<&'a Cell> {
 }
 
 /// Returns the metrics that some cell has a value of: those of the goal first.
-fn headlines(kind: &str, goal: Option<Goal>, cells: &[Digest]) -> Vec<Headline> {
+fn headlines(kind: &str, goal: Option<Goal>, cells: &[Digest], plan: &[&Digest]) -> Vec<Headline> {
     let of_kind = kind::named(kind).map_or(&[][..], kind::TestKind::headlines);
     let is_known = |it: &&Headline| {
         cells.iter().any(|digest| digest.cell(it.metric).and_then(value).is_some())
@@ -291,8 +304,7 @@ fn headlines(kind: &str, goal: Option<Goal>, cells: &[Digest]) -> Vec<Headline> 
     let mut all: Vec<Headline> =
         of_kind.iter().chain(&BATTERY).filter(is_known).filter(is_wanted).copied().collect();
     all.sort_by_key(|it| goal.is_some_and(|goal| it.goal != goal));
-    let tails = tails(&all, cells);
-    all.retain(|it| !is_tail(it) || tails.contains(&it.metric));
+    retain_sound(&mut all, plan);
     let mut seen: Vec<&str> = Vec::new();
     all.retain(|it| {
         let is_new = !seen.contains(&it.metric);
@@ -311,22 +323,26 @@ fn is_tail(headline: &Headline) -> bool {
     )
 }
 
-/// Returns the one figure of each quantity's upper tail that is shown: the first that most cells have samples
-/// enough for. The largest of all samples needs none.
-fn tails(all: &[Headline], cells: &[Digest]) -> Vec<&'static str> {
+/// Keeps one figure of each quantity's upper tail: the first that all cells have which have the largest, and that
+/// most of them have samples enough for. The largest of all samples needs none.
+pub(crate) fn retain_sound(all: &mut Vec<Headline>, cells: &[&Digest]) {
     let is_sound = |it: &Headline| {
         let of = || cells.iter().filter_map(|digest| digest.cell(it.metric));
         let open = of().filter(|cell| warning::few_samples("", cell).is_some()).count();
+        let largest = format!("{}_max", metric::parse(it.metric).0);
+        let lack =
+            |digest: &&&Digest| digest.cell(&largest).is_some() && digest.cell(it.metric).is_none();
         2 * open <= of().filter(|cell| cell.value.is_some()).count()
+            && !cells.iter().any(|digest| lack(&digest))
     };
-    let mut shown: Vec<&Headline> = Vec::new();
+    let mut shown: Vec<Headline> = Vec::new();
     for it in all.iter().filter(|it| is_tail(it)) {
         let quantity = |of: &Headline| metric::parse(of.metric).0;
         if !shown.iter().any(|other| quantity(other) == quantity(it)) && is_sound(it) {
-            shown.push(it);
+            shown.push(*it);
         }
     }
-    shown.iter().map(|it| it.metric).collect()
+    all.retain(|it| !is_tail(it) || shown.iter().any(|other| other.metric == it.metric));
 }
 
 fn metric(headline: &Headline, cells: &[Digest]) -> Option<GlanceMetric> {

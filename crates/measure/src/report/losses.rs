@@ -17,7 +17,11 @@ impl Losses {
             counters: crate::air::other_counters(&recorded.counters),
             ..Self::default()
         };
-        losses.probes(&recorded.samples, kind::of(&recorded.workload).is_late_after_lost());
+        let kind = kind::of(&recorded.workload);
+        if !kind.tells_loss(recorded) {
+            return losses;
+        }
+        losses.probes(&recorded.samples, kind.is_late_after_lost());
         if let Some(&copies) = recorded.counters.get(fact::DUPLICATES_NOT_KEPT).filter(|n| **n > 0)
         {
             losses.other(Fate::Duplicate.name(), copies);

@@ -25,14 +25,15 @@ mod headlines;
 mod losses;
 mod pool;
 mod sections;
-mod stopped;
 pub(crate) mod stations;
+mod stopped;
 mod test_facts;
 
-pub(crate) use build::known;
-pub use build::{Builder, report};
 pub use agreement::Agreement;
 pub(crate) use agreement::agreement;
+pub(crate) use build::known;
+pub use build::{Builder, report};
+pub(crate) use glance::retain_sound;
 pub use glance::{BARS, GlanceGroup, GlanceMetric, GlanceRow, GlanceValue};
 pub use sections::{CAPTURE, DIAGNOSIS, Section};
 pub use stopped::StoppedCell;
@@ -89,6 +90,15 @@ pub struct CellFailure {
     pub place: String,
     /// Cause, and advice on what to do.
     pub error: String,
+}
+
+/// A sentence on what the figures of a cell leave open, though it did not fail.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Caveat {
+    /// Name of the cell, in words.
+    pub place: String,
+    /// The sentence.
+    pub text: String,
 }
 
 /// Costs of the tool itself on this host, measured before the run on loopback.
@@ -177,6 +187,9 @@ pub struct Report {
     pub checks: Vec<Check>,
     /// Cells that failed.
     pub failures: Vec<CellFailure>,
+    /// What the figures of cells leave open: loss that cannot be told, a search that reached its end.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub caveats: Vec<Caveat>,
     /// The tool's own cost on this host.
     pub overhead: Option<Overhead>,
     /// Errors of the lab over several seeds, of the documents that simulated tests here are like.
@@ -241,6 +254,7 @@ impl Report {
             warnings: Vec::new(),
             checks: Vec::new(),
             failures: Vec::new(),
+            caveats: Vec::new(),
             overhead: None,
             lab_truth: Vec::new(),
             truth: None,

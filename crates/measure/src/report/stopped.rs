@@ -9,6 +9,7 @@ use crate::run::Recorded;
 use alloc::format;
 use alloc::string::{String, ToString as _};
 use espbench_model::sample::Sample;
+use espbench_model::text::count;
 use espbench_model::time::Instant;
 use serde::{Deserialize, Serialize};
 
@@ -76,7 +77,7 @@ impl Report {
         }
         let resume = format!("espbench run --resume {}", self.run.name);
         let not_begun = self.missing.saturating_sub(self.stopped.len());
-        let cells = |n: usize| if n == 1 { "1 cell".into() } else { format!("{n} cells") };
+        let cells = |n| count(n, "cell");
         let Some(first) = self.stopped.first() else {
             let are = if not_begun == 1 { "is" } else { "are" };
             return Some(format!(
@@ -84,7 +85,8 @@ impl Report {
                 cells(not_begun)
             ));
         };
-        let place = if self.losses.len() > 1 { format!(" in {}", first.place) } else { String::new() };
+        let place =
+            if self.losses.len() > 1 { format!(" in {}", first.place) } else { String::new() };
         let none = if first.done > 0.0 { "" } else { ": nothing was measured" };
         let further = match not_begun {
             0 => String::new(),

@@ -252,7 +252,7 @@ settings! {
     RadiosAlone(bool) "radios_alone" "",
     /// Walls between a listener and its devices.
     Walls(u8) "walls" "",
-    /// Loss in one of these walls, where it is not the place's.
+    /// Loss in one of these walls.
     WallLoss(f64) "wall_loss_db" "dB",
     /// Sleep of a battery's device between two messages.
     Sleep(Name) "sleep" "",

@@ -38,8 +38,29 @@ pub(crate) fn table(material: &Material<'_>, comparisons: &[Comparison]) -> Opti
     })
 }
 
+/// Returns the pairs that differ, and a line for all that do not; what differs between the two runs stands in the
+/// notes.
+#[must_use]
+pub fn folded(
+    comparisons: &[Comparison],
+    title: &str,
+    origin: Origin,
+    differences: &[String],
+) -> Table {
+    let (same, others): (Vec<Comparison>, Vec<Comparison>) =
+        comparisons.iter().cloned().partition(|it| it.verdict == Verdict::NoDifferenceShown);
+    let mut table = pairs(&others, title, origin);
+    if !same.is_empty() {
+        let results = if same.len() == 1 { "result" } else { "results" };
+        let words = format!("{} {results} without a difference shown", same.len());
+        table.rows.push(alloc::vec![Some(words), None, None, None, None]);
+    }
+    table.notes.extend(differences.iter().cloned());
+    table
+}
+
 /// Returns each pair that could be judged, and one line for each group that could not, as `espbench
-/// compare` prints them.
+/// compare --full` prints them.
 #[must_use]
 pub fn pairs(comparisons: &[Comparison], title: &str, origin: Origin) -> Table {
     let judged = |c: &&Comparison| !matches!(c.verdict, Verdict::NotComparable(_));
@@ -112,9 +133,8 @@ pub fn excluded(comparisons: &[Comparison]) -> Vec<String> {
 /// Returns a pair in words: the result, this and the other value, and the ratio, where there is one.
 #[must_use]
 pub fn texts(c: &Comparison) -> [Option<String>; 4] {
-    let value = |cell: &Cell| {
-        Some(format!("{} {}", digits::unmarked(cell)?, super::unit_sign(&cell.unit)))
-    };
+    let value =
+        |cell: &Cell| Some(format!("{} {}", digits::unmarked(cell)?, super::unit_sign(&cell.unit)));
     [Some(named(&c.ours)), value(&c.ours), value(&c.other), ratio(&[c])]
 }
 

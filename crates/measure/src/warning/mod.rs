@@ -23,7 +23,7 @@ pub enum Advice {
         /// The quantile, as it is named where it is shown.
         #[serde(alias = "metrics")]
         metric: String,
-        /// Its value.
+        /// Value of the quantile.
         #[serde(default)]
         value: f64,
         /// Unit of the value.

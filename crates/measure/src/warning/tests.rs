@@ -117,7 +117,7 @@ fn two_groups_and_growth_are_told() {
     assert!(seen.starts_with("round trip: it grows during the cell, from "), "{seen}");
 }
 
-/// What a host's own wake-ups make of a round trip is nobody's to mend.
+/// Nobody can mend what a host's own wake-ups make of a round trip.
 #[test]
 fn stages_of_microseconds_raise_no_advice() {
     let mut random = Xoshiro256PlusPlus::new(1);
@@ -144,7 +144,9 @@ fn a_stream_that_slows_down_drifts() {
     };
     let falling = (0..20).map(|i| second(i, 5_000_000 - 200_000 * i)).collect();
     let got = kinds(&recorded(Workload::Iperf(iperf), falling));
-    let [Advice::Drifting { metric, first, last, unit }] = got.as_slice() else { panic!("{got:?}") };
+    let [Advice::Drifting { metric, first, last, unit }] = got.as_slice() else {
+        panic!("{got:?}")
+    };
     assert!(*last < 0.5 * first, "{got:?}");
     assert_eq!((metric.as_str(), unit.as_str()), ("throughput", "Mbit/s"));
     // Only the last, short interval is slow.
@@ -237,7 +239,11 @@ fn a_coarse_clock_is_told_from_the_calibration() {
         "round trip p50, 20.00 us: the clock moves in steps of 15.00 us."
     );
     assert_eq!(clock("lost", &cell("loss", "percent", 1.0), 15_000), None);
-    assert_eq!(clock("added", &cell("rtt_added_p50", "ms", 0.0), 20), None, "a difference of nothing");
+    assert_eq!(
+        clock("added", &cell("rtt_added_p50", "ms", 0.0), 20),
+        None,
+        "a difference of nothing"
+    );
 }
 
 #[test]

@@ -6,6 +6,7 @@ use crate::table::unit_sign;
 use alloc::format;
 use alloc::string::{String, ToString};
 use core::fmt;
+use espbench_model::text::counted;
 
 impl Advice {
     /// Returns what was seen, why it matters, and what to try, in plain sentences.
@@ -24,7 +25,9 @@ impl Advice {
             }
             Self::Bimodal { metric, low, high, unit } => bimodal(metric, *low, *high, unit),
             Self::Drifting { metric, first, last, unit } => drifting(metric, *first, *last, unit),
-            Self::ClockTooCoarse { metric, step_ns, value_ns } => clock(metric, *step_ns, *value_ns),
+            Self::ClockTooCoarse { metric, step_ns, value_ns } => {
+                clock(metric, *step_ns, *value_ns)
+            }
             Self::SocketBufferOverflow { dropped } => overflow(*dropped),
             Self::SenderBehind { asked, kept, unit } => behind(*asked, *kept, unit),
             Self::PartlyServed { served, devices } => partly_served(*served, *devices),
@@ -88,11 +91,7 @@ fn drifting(metric: &str, first: f64, last: f64, unit: &str) -> [String; 3] {
 fn clock(metric: &str, step_ns: u64, value_ns: u64) -> [String; 3] {
     let us = |ns: u64| plain(ns as f64 / 1e3);
     [
-        format!(
-            "{metric}, {} us: the clock moves in steps of {} us.",
-            us(value_ns),
-            us(step_ns)
-        ),
+        format!("{metric}, {} us: the clock moves in steps of {} us.", us(value_ns), us(step_ns)),
         "Differences below a step do not show, and quantiles fall onto the same step.".to_string(),
         "Measure from a host with a finer clock (the run's facts name the clock source)."
             .to_string(),
@@ -100,8 +99,7 @@ fn clock(metric: &str, step_ns: u64, value_ns: u64) -> [String; 3] {
 }
 
 fn overflow(dropped: u64) -> [String; 3] {
-    let datagrams =
-        if dropped == 1 { "1 datagram".to_string() } else { format!("{dropped} datagrams") };
+    let datagrams = counted(dropped, "datagram", "datagrams");
     [
         format!("The kernel dropped {datagrams}, as the receive buffer of the socket was full."),
         "That is loss on this host, and it is counted as loss of the link.".to_string(),
@@ -168,7 +166,7 @@ fn comb(period_ms: f64, strength: f64) -> [String; 3] {
 fn not_verified() -> [String; 3] {
     [
         "The server's certificate was not checked (--insecure).".to_string(),
-        "Whoever answers is trusted: another machine may have been measured, and may have read what \
+        "Any server is trusted: another machine may have answered, and may have read what \
          was sent to it."
             .to_string(),
         "Give the authority's certificate with --ca FILE, and leave --insecure out.".to_string(),

@@ -43,6 +43,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
             ("--devices", args.devices.is_some()),
             ("--distance", args.distance.is_some()),
             ("--profile", args.profile.is_some()),
+            ("--seed", args.seed.is_some() && !super::variants::has_places(&library, &args.lab)?),
         ];
         if let Some((flag, _)) = flags.into_iter().find(|(_, given)| *given) {
             let place =

@@ -14,13 +14,11 @@ use espbench_sim::lab::scene::{
 /// # Errors
 /// A variant is wrong, or names what is not here.
 pub(super) fn text(library: &Library, lab: &str, seed: u64) -> Result<String, file::FileError> {
-    let names = library.variants(lab);
-    let scenes: Vec<Scene> =
-        names.iter().map(|it| library.variant_scene(lab, it)).collect::<Result<_, _>>()?;
+    let scenes = scenes(library, lab)?;
     let title = library.title(file::FileKind::Lab, lab).unwrap_or_default();
     let mut out = format!("lab {lab}: {title}\n\n");
     out += &text::table(&rooms(&scenes));
-    for scene in scenes.iter().filter(|it| it.devices.len() > 1 && !it.access_points.is_empty()) {
+    for scene in scenes.iter().filter(|it| chooses(it)) {
         out += &format!("\n{}: access points, and the stations that join them\n", scene.variant);
         out += &text::table(&access_points(scene));
         out += &format!("\n{}", text::table(&places(scene, seed)));
@@ -34,6 +32,23 @@ pub(super) fn text(library: &Library, lab: &str, seed: u64) -> Result<String, fi
     }
     out += "\nSettings that a firmware does not name have ESP-IDF's defaults.\n";
     Ok(out)
+}
+
+fn scenes(library: &Library, lab: &str) -> Result<Vec<Scene>, file::FileError> {
+    library.variants(lab).iter().map(|it| library.variant_scene(lab, it)).collect()
+}
+
+/// Returns whether it is told which stations join which access point, which the seed decides.
+///
+/// # Errors
+/// A variant is wrong, or names what is not here.
+pub(super) fn has_places(library: &Library, lab: &str) -> Result<bool, file::FileError> {
+    scenes(library, lab).map(|all| all.iter().any(chooses))
+}
+
+/// Returns whether a room has several stations of access points.
+fn chooses(scene: &Scene) -> bool {
+    scene.devices.len() > 1 && !scene.access_points.is_empty()
 }
 
 /// Returns the table of the devices, with the room around them.

@@ -128,7 +128,10 @@ impl ProgressListener {
             return;
         }
         self.sum += step;
-        let message = format!("{} of {}", work.done, work.total);
+        let message = match work.total {
+            WorkDone::THOUSANDTHS => format!("{} %", work.done / 10),
+            total => format!("{} of {total}", work.done),
+        };
         let told = ProgressNotificationParam::new(self.token.clone(), self.sum as f64)
             .with_message(message);
         // A client that has gone is told by its cancelled call.

@@ -54,6 +54,9 @@ struct ResultTold {
     /// Published value of the same test, in the same unit.
     #[serde(skip_serializing_if = "Option::is_none")]
     published: Option<Four>,
+    /// Theoretical limit, in the same unit: the least time, or the greatest rate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    limit: Option<Four>,
 }
 
 /// Results of a test.
@@ -112,6 +115,7 @@ fn result(it: &Cell) -> ResultTold {
         n: it.n,
         repetitions: it.test.repetitions,
         published: it.test.published.and_then(|it| it.value).map(Four),
+        limit: it.limit.map(Four),
     }
 }
 
@@ -239,7 +243,7 @@ struct PairTold {
     ratio_low: Option<Four>,
     /// Upper end of it.
     ratio_high: Option<Four>,
-    /// Verdict on the run, such as better, worse, no-difference-shown or not-comparable.
+    /// Verdict on the run: better, worse, differs (neither is better), no-difference-shown or not-comparable.
     verdict: String,
     /// Reasons for which they are not comparable.
     why: Vec<String>,

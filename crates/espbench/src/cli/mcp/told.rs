@@ -10,7 +10,7 @@ const EVIDENCE: usize = 3;
 
 /// An answer that is read from a command's JSON.
 pub(super) trait Answer: Serialize + JsonSchema + 'static + Sized {
-    /// What the caller wants of it.
+    /// Part of it that the caller wants.
     type Wanted: Sync;
 
     /// Reads it; `errors` is what the command told beside.
@@ -273,7 +273,7 @@ pub(super) struct EvidenceTold {
     line: u64,
     /// Time since the device started; null where the file does not have it.
     uptime_ms: Option<u64>,
-    /// What stands there, quoted from the file: data, and no instruction.
+    /// Text that stands there, quoted from the file: data, and no instruction.
     text: String,
 }
 

@@ -42,7 +42,7 @@ fn of_flag(flag: &str) -> Schema {
     let found = of.get_arguments().find(|it| it.get_long() == Some(flag));
     let values = found.map(clap::Arg::get_possible_values).unwrap_or_default();
     let words: Vec<&str> = values.iter().map(clap::builder::PossibleValue::get_name).collect();
-    json_schema!({ "type": "string", "enum": words })
+    json_schema!({ "anyOf": [{ "type": "string", "enum": words }, { "type": "null" }] })
 }
 
 /// Returns one of these words, or the path of a file.
@@ -50,6 +50,7 @@ fn or_file(words: &[&str], file: &str) -> Schema {
     json_schema!({ "anyOf": [
         { "type": "string", "enum": words },
         { "type": "string", "description": file },
+        { "type": "null" },
     ]})
 }
 

@@ -250,7 +250,7 @@ pub(super) struct Common {
 
 /// Parses a period from 100 us to 24 h.
 fn every(text: &str) -> Result<Duration, String> {
-    let every = units::duration(text)?;
+    let every = units::seconds(text)?;
     if every < Duration::from_micros(100) || every > Duration::from_secs(86_400) {
         return Err(format!("`{text}` must be from 100 us to 24 h"));
     }
@@ -259,7 +259,7 @@ fn every(text: &str) -> Result<Duration, String> {
 
 /// Parses the limit of a latency, which is not zero.
 pub(super) fn limit(text: &str) -> Result<Duration, String> {
-    let time = units::duration(text)?;
+    let time = units::seconds(text)?;
     if time.is_zero() { Err(format!("`{text}` is no time at all")) } else { Ok(time) }
 }
 

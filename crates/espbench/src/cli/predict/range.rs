@@ -23,9 +23,9 @@ Examples:
   espbench predict range --room open --distance 150 --profile esp32c3
   espbench predict range --phy-rates 1M,6M,54M --room hall --payload 250 -o range.html
 
-Range is the distance at which --loss of the messages are lost, over all places so far away: by transmit power
-and sensitivity, path loss, walls, shadowing and fading. What is beyond the model of the place is not known.
-Nobody else is on the air: predict fleet simulates that.";
+Range is the distance at which --loss of the messages are lost, over all places at that distance: by transmit
+power and sensitivity, path loss, walls, shadowing and fading. What is beyond the model of the place is not
+known. Nobody else is on the air: predict fleet simulates that.";
 
 /// Flags.
 #[derive(Clone, Debug, clap::Args)]
@@ -57,6 +57,10 @@ pub(super) struct Args {
     place: Place,
     #[command(flatten, next_help_heading = "Output")]
     output: OutputArgs,
+    // This answer comes at once; scripts give the flag to every prediction.
+    /// No progress on stderr
+    #[arg(short, long)]
+    quiet: bool,
 }
 
 /// Parses a loss that some distance has.

@@ -3,6 +3,7 @@
 use super::super::predict::{chosen, columns, energy_lines, frame_columns, limits};
 use super::escape;
 use espbench_measure::predict::Prediction;
+use espbench_model::text::count;
 use std::fmt::Write as _;
 
 /// Rows of the card at most.
@@ -66,6 +67,10 @@ fn rows(out: &mut String, card: &Prediction) {
     out.push_str("</tbody></table></div>\n");
     let more = card.rows.len() - shown.len();
     if more > 0 {
-        let _ = writeln!(out, "<p class=\"note\">and {more} more rows: see the tables below</p>");
+        let _ = writeln!(
+            out,
+            "<p class=\"note\">and {}: see the tables below</p>",
+            count(more, "more row")
+        );
     }
 }

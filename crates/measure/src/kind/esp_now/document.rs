@@ -1,5 +1,6 @@
 //! Cells of Espressif's ESP-NOW test report, as published.
 
+use super::KIND;
 use crate::cell::{Cell, Identity};
 use crate::kind::around;
 use crate::metric::{self, Statistic};
@@ -44,9 +45,13 @@ pub(super) fn unrounded(metric: &str) -> Option<&'static str> {
     exact(metric).filter(|_| metric != "rtt_avg")
 }
 
-/// Returns the decimals that a console prints of a single figure.
-pub(crate) fn decimals(metric: &str) -> Option<usize> {
-    match metric {
+/// Returns the decimals of a figure that a console has printed: it has no more digits than these.
+pub(crate) fn decimals(cell: &Cell) -> Option<usize> {
+    let is_single = cell.ci_low.is_none() && cell.ci_high.is_none();
+    if !is_single || cell.id.transport != KIND {
+        return None;
+    }
+    match cell.id.metric.as_str() {
         "rtt_min" | "rtt_max" | "encrypt_time" | "decrypt_time" | "ota_time" => Some(0),
         "throughput" => Some(2),
         "handshake_time" => Some(3),

@@ -75,8 +75,8 @@ const HEADLINES: &[Headline] = &[
     Headline::new(Goal::Throughput, "throughput_rx", "received", ""),
     Headline::new(Goal::Throughput, "throughput_tx", "sent", ""),
     Headline::new(Goal::Loss, "loss", "lost", ""),
+    Headline::new(Goal::Loss, "loss_of_offered", "lost of offer", ""),
     Headline::new(Goal::Loss, "packets_refused", "refused: no memory", ""),
-    Headline::new(Goal::Loss, "loss_of_offered", "missing of what was offered", ""),
     Headline::new(Goal::Throughput, "fairness", "fairness", "Jain"),
     Headline::new(Goal::Latency, "rtt_idle_p50", "idle round trip", "p50"),
     Headline::new(Goal::Latency, "rtt_loaded_p50", "loaded round trip", "p50"),
@@ -247,6 +247,10 @@ impl TestKind for Iperf {
 
     fn chapters(&self, _documented: bool) -> Vec<(&'static str, &'static str)> {
         alloc::vec![(KIND, "iperf")]
+    }
+
+    fn usual_line(&self, recorded: &Recorded) -> Option<String> {
+        summary::usual_line(self, recorded)
     }
 
     fn headlines(&self) -> &'static [Headline] {

@@ -25,6 +25,9 @@
 //! such best seconds.
 
 mod bounce;
+mod usual;
+
+pub(super) use usual::usual_line;
 
 use super::KIND;
 use super::sent::SentDatagrams;

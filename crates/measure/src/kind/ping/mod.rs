@@ -161,6 +161,10 @@ impl TestKind for Ping {
         alloc::vec![(KIND, "Ping")]
     }
 
+    fn usual_line(&self, recorded: &Recorded) -> Option<String> {
+        summary::usual_line(recorded)
+    }
+
     fn headlines(&self) -> &'static [Headline] {
         HEADLINES
     }

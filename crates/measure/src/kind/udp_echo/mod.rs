@@ -101,7 +101,7 @@ const KEYS: [PlanKey; 7] = [
         "format",
         PlanValue::Word(&words(&FORMATS)),
         "\"binary\"",
-        "ASCII digits and a line feed, as the published client sends them, or a header with sequence number and time",
+        "ASCII digits and a line feed, as the published client sends them, each probe one digit further, or a header with sequence number and time",
     ),
     PlanKey::new(
         "in_flight",

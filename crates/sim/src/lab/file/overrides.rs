@@ -88,7 +88,7 @@ impl Overrides {
 const ESP8266_CLOCKS: [u32; 2] = [80, 160];
 
 /// Options of sdkconfig that a node of ESP-NOW is simulated with.
-const OF_NODES: [ConfigOption; 4] = [
+pub const OF_NODES: [ConfigOption; 4] = [
     ConfigOption::TickHz,
     ConfigOption::DynamicTx,
     ConfigOption::FlashMode,

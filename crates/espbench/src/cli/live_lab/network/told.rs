@@ -188,7 +188,7 @@ impl NetworkOutput {
             return Ok(());
         }
         say!(
-            "{:.1} s: {} packets into the lab, {} out of it; {} strange, {} lost on the way",
+            "{:.1} s: {} packets into the lab, {} out of it; {} for no device of the lab, {} dropped (no buffer)",
             seconds(at),
             packets.came_in,
             packets.went_out,

@@ -112,19 +112,14 @@ fn notes(material: &Material<'_>, group: &DocumentTable<'_>) -> Vec<String> {
 /// A figure of ours, and the published one.
 struct Pair<'a> {
     ours: &'a Cell,
-    /// The same without a console's rounding.
+    /// Figure without a console's rounding.
     exact: &'a Cell,
     theirs: Option<&'a Cell>,
 }
 
 impl<'a> Pair<'a> {
     /// Returns the figure that is shown of a metric.
-    fn of(
-        material: &Material<'a>,
-        digest: &'a Digest,
-        metric: &str,
-        shown: &str,
-    ) -> Option<Self> {
+    fn of(material: &Material<'a>, digest: &'a Digest, metric: &str, shown: &str) -> Option<Self> {
         let ours = digest.cell(shown)?;
         let exact = super::exact(metric).and_then(|it| digest.cell(it)).unwrap_or(ours);
         Some(Self { ours, exact, theirs: published(material, ours) })

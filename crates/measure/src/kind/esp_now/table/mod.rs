@@ -6,6 +6,7 @@ mod group;
 mod limits;
 
 use super::KIND;
+use super::document::exact;
 use super::summary;
 use crate::cell::Cell;
 use crate::report::digest::{Digest, Material};
@@ -15,7 +16,6 @@ use alloc::vec::Vec;
 use espbench_model::workload::{EspNow, EspNowTest, Workload};
 pub(crate) use group::{Across, DocumentTable, groups};
 pub(crate) use limits::{leading, limits, quantity};
-use super::document::exact;
 
 /// Columns of round trips beyond the document's figures.
 const ROUND_TRIPS: &[Spec] = &[

@@ -17,6 +17,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use espbench_model::sample::{Interval, Link, Observer};
+use espbench_model::text::count;
 use espbench_model::time::{Duration, Instant};
 use text::{LineColumns, text};
 use unit::Unit;
@@ -172,7 +173,7 @@ impl IperfLines {
         let what = match observer {
             Observer::Sender => "sent",
             Observer::Receiver => "received",
-            Observer::Peer => "taken by the peer",
+            Observer::Peer => "received by the peer",
         };
         let rates = self.rates.get(&observer)?;
         let mean = number(crate::interval::mean(rates)?);
@@ -180,8 +181,8 @@ impl IperfLines {
             || "unknown (intervals do not divide it)".into(),
             |b| format!("{} Mbits/sec", number(b)),
         );
-        let count = rates.len();
-        Some(format!("{what}: mean of {count} intervals {mean} Mbits/sec, best second {best}"))
+        let intervals = count(rates.len(), "interval");
+        Some(format!("{what}: mean of {intervals} {mean} Mbits/sec, best second {best}"))
     }
 }
 
@@ -214,14 +215,17 @@ fn add(a: &Interval, b: &Interval) -> Interval {
     }
 }
 
-/// Returns how much the kernel took, and how much of it was still in flight at the end.
+/// Returns how much the kernel took, and how much of it had not arrived at the end.
 fn in_flight(sent: &Interval, taken: u64) -> String {
-    let left = sent.bytes.saturating_sub(taken);
-    format!(
-        "sent {}, {} of them in flight at the end",
-        unit::ADAPTIVE.amount(sent.bytes as f64).trim_start(),
-        unit::ADAPTIVE.amount(left as f64).trim_start(),
-    )
+    let amount = |bytes: u64| -> String { unit::ADAPTIVE.amount(bytes as f64).trim_start().into() };
+    match sent.bytes.saturating_sub(taken) {
+        0 => format!("sent {}, all of it received", amount(sent.bytes)),
+        left => format!(
+            "sent {}, of which {} were on the way at the end",
+            amount(sent.bytes),
+            amount(left)
+        ),
+    }
 }
 
 /// Returns what the peer acknowledged, with the facts that only this end knows: calls, errors and
@@ -346,12 +350,12 @@ mod tests {
             lines.add(&total(taken)),
             [
                 "[  1] 0.0000-1.0000 sec   244 KBytes  2.00 Mbits/sec",
-                "taken by the peer: mean of 1 intervals 2.00 Mbits/sec, best second 2.00 Mbits/sec",
+                "received by the peer: mean of 1 interval 2.00 Mbits/sec, best second 2.00 Mbits/sec",
             ]
         );
         assert_eq!(
             lines.add(&total(sent)),
-            ["[  1] sent 2.38 MBytes, 2.15 MBytes of them in flight at the end"]
+            ["[  1] sent 2.38 MBytes, of which 2.15 MBytes were on the way at the end"]
         );
     }
 

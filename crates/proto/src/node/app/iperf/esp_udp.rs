@@ -54,8 +54,8 @@ impl SendPace {
         self.owed_ns = match self.last {
             Some((before, before_taken)) => {
                 let took = i64::try_from(now.since(before).as_nanos()).unwrap_or(i64::MAX);
-                let behind = if before_taken { self.owed_ns } else { 0 };
-                behind.saturating_add(self.period_ns).saturating_sub(took)
+                let owed = if before_taken { self.owed_ns } else { self.owed_ns.max(0) };
+                owed.saturating_add(self.period_ns).saturating_sub(took)
             }
             None => 0,
         };

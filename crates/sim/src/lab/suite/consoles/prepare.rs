@@ -7,6 +7,7 @@ use crate::lab::suite::SuiteError;
 use alloc::format;
 use esp_now::node::print::LogLevel;
 use espbench_model::overrides::OpenPlaces;
+use espbench_model::text::count;
 use espbench_model::workload::{EspNow, EspNowTest};
 
 /// Devices that one job of a node can serve: the bound of its tables.
@@ -94,8 +95,9 @@ pub(in crate::lab::suite) fn able(work: &EspNow, scene: &Scene) -> Result<(), Su
     };
     if !one && beside != usize::from(work.devices) {
         return unable(format!(
-            "it has {beside} devices beside the initiator, and the test is with {}; a group of \
-             them must be there whose count can change",
+            "it has {} beside the initiator, and the test is with {}; a group of them must be there \
+             whose count can change",
+            count(beside, "device"),
             work.devices
         ));
     }
