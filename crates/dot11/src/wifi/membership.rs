@@ -16,7 +16,7 @@ pub struct Membership {
     pub station: String,
     /// Name of the access point.
     pub access_point: String,
-    /// Its channel.
+    /// Channel of the access point.
     pub channel: u8,
     /// Mean power at which it arrives at the station (RSSI), in dBm.
     pub rssi_dbm: f64,

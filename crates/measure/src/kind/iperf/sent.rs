@@ -94,7 +94,7 @@ mod tests {
     }
 
     proptest! {
-        /// What was refused is never lost, whatever the numbers of the datagrams say.
+        /// Refusals are never losses, whatever the numbers of the datagrams say.
         #[test]
         fn refusals_are_no_losses(
             stations in prop::collection::vec((0u32..1000, 0u32..5000, 0u32..1000), 1..40),
