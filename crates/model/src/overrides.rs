@@ -3,7 +3,7 @@
 use crate::sdkconfig::OptionValues;
 use crate::workload::Name;
 
-/// What a plan leaves open of a room's places: a lab that somebody names says it then, and the usual lab of a
+/// Places of a room that a plan leaves open: a lab that somebody names says it then, and the usual lab of a
 /// test has the plan's default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OpenPlaces {

@@ -1,4 +1,4 @@
-//! What is not known of the constants behind a charge, by the confidence that a profile states.
+//! Doubt about the constants behind a charge, by the confidence that a profile states.
 
 use alloc::format;
 use alloc::vec::Vec;

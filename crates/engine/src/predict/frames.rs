@@ -1,7 +1,8 @@
 //! One long frame or several short ones.
 
 use super::error::PredictError;
-use super::rooms::{Predictor, RoomRunner, change, limit_power, put_walls};
+use super::reach::put_walls;
+use super::rooms::{Predictor, RoomRunner, change, limit_power};
 use super::setup::PredictSetup;
 use alloc::boxed::Box;
 use alloc::format;

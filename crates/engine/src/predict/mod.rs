@@ -14,6 +14,7 @@
 //! | `frames` | [`frames()`]: one long frame or several short ones |
 //! | `range` | [`range()`]: how far messages reach |
 //! | `changes` | changes of a fleet's setting, each simulated alone |
+//! | `reach` | range of a message, and the walls in between |
 //!
 //! An answer takes hundreds of rooms. A [`RoomRunner`] simulates them: [`OneByOne`], or the host's
 //! with its threads and its progress. The answer is the same.
@@ -26,6 +27,7 @@ mod frames;
 mod largest;
 mod questions;
 mod range;
+mod reach;
 mod rooms;
 mod setup;
 mod trials;

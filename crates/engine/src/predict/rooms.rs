@@ -4,6 +4,7 @@ use super::doubts;
 use super::error::PredictError;
 use super::firmware::NodeFirmware;
 use super::frames::FramesCase;
+use super::reach::{put_walls, walls_db};
 use super::setup::PredictSetup;
 use crate::TOOL;
 use alloc::collections::BTreeMap;
@@ -22,28 +23,17 @@ use espbench_measure::kind::esp_now::mode;
 use espbench_measure::predict::doubt::ChargeDoubts;
 use espbench_measure::predict::frames::MessageTrial;
 use espbench_measure::predict::point::OperatingPoint;
-use espbench_measure::predict::{
-    PointEstimates, PredictAnswer, PredictQuestion, RANGE_LOSS, RoomTrial,
-};
+use espbench_measure::predict::{PointEstimates, PredictAnswer, PredictQuestion, RoomTrial};
 use espbench_measure::run::{RunFacts, Site};
 use espbench_measure::search::fleet::FleetBound;
 use espbench_model::sdkconfig::Chip;
 use espbench_model::workload::EspNowCast;
 use espbench_sim::lab::file::{LEAST_WITH_WIFI_MHZ, Library, Overrides, scales_to};
-use espbench_sim::lab::predict::range::{
-    DistanceProspects, RangedMessage, prospects, range_m, reach_m,
-};
 use espbench_sim::lab::predict::sleep::SleepMode;
 use espbench_sim::lab::predict::{self, Arrival, Load};
 use espbench_sim::lab::profile::Profile;
-use espbench_sim::lab::scene::{Device, Environment, Scene};
+use espbench_sim::lab::scene::Scene;
 use espbench_sim::power::Modulation;
-
-/// Octets of a short frame: a mode that the chip reads at any distance is read with these.
-const SHORT: u32 = 50;
-
-/// Chance with which it is read then.
-const READABLE: f64 = 0.9;
 
 /// Part of the channel's time that a fleet may use before more or less of it tells apart.
 const LITTLE_USE: f64 = 0.002;
@@ -60,19 +50,6 @@ const START_S: f64 = 9.0;
 
 /// Octets of an acknowledgement of the MAC.
 const ACK_OCTETS: u32 = 14;
-
-/// Range of a message.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct MessageReach {
-    /// Distance, in metres: over all places so far away.
-    pub(super) metres: f64,
-    /// The model of the place ends there.
-    pub(super) is_bounded: bool,
-    /// Distance without shadowing: that of the place in the middle.
-    pub(super) median_m: f64,
-    /// The model of the place ends there.
-    pub(super) median_is_bounded: bool,
-}
 
 /// One setting: so many devices, sending so.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -365,64 +342,6 @@ impl Predictor {
         }
     }
 
-    /// Returns a setting with its range.
-    pub(super) fn with_range(&self, case: &RoomCase, setting: OperatingPoint) -> OperatingPoint {
-        let allowed = self.setup.limits.loss.filter(|it| *it > 0.0 && *it < 1.0);
-        let Some(reach) = self.reach_of(case, allowed.unwrap_or(RANGE_LOSS)) else {
-            return setting;
-        };
-        OperatingPoint {
-            range_m: Some(reach.metres),
-            range_is_bounded: reach.is_bounded,
-            range_median_m: Some(reach.median_m),
-            range_median_is_bounded: reach.median_is_bounded,
-            ..setting
-        }
-    }
-
-    /// Returns how far a case's messages reach where no more than this share is lost, in metres, and
-    /// whether the model of the place ends there; without shadowing and fading, too.
-    pub(super) fn reach_of(&self, case: &RoomCase, share: f64) -> Option<MessageReach> {
-        let profile = &self.scene.nodes.first()?.profile;
-        let place = &self.scene.environment;
-        let message = self.message(case)?;
-        let even =
-            Environment { shadow_db: 0.0, nakagami_m: None, slow_fading_db: None, ..place.clone() };
-        let valid = place.valid_m.unwrap_or(f64::INFINITY);
-        let all = reach_m(profile, place, &message, share);
-        let median = reach_m(profile, &even, &message, share);
-        Some(MessageReach {
-            metres: all.min(valid),
-            is_bounded: all > valid,
-            median_m: median.min(valid),
-            median_is_bounded: median > valid,
-        })
-    }
-
-    /// Returns a case's message, whose range is asked for.
-    fn message(&self, case: &RoomCase) -> Option<RangedMessage> {
-        let profile = &self.scene.nodes.first()?.profile;
-        Some(RangedMessage {
-            mode: case.mode,
-            channel: self.channel(),
-            octets: case.load.octets(&self.scene),
-            payload: case.load.payload,
-            frames: case.load.frames(profile.attempts),
-            is_broadcast: matches!(case.load.cast, EspNowCast::Broadcast { .. }),
-            path_db: self.path_db(),
-        })
-    }
-
-    /// Returns the prospects of a case's messages at these distances.
-    pub(super) fn prospects_of(&self, case: &RoomCase, metres: &[f64]) -> Vec<DistanceProspects> {
-        let Some((node, message)) = self.scene.nodes.first().zip(self.message(case)) else {
-            return Vec::new();
-        };
-        let at =
-            |metres: &f64| prospects(&node.profile, &self.scene.environment, &message, *metres);
-        metres.iter().map(at).collect()
-    }
-
     /// Returns whether the radio of the devices sends a mode.
     #[must_use]
     pub fn sends(&self, mode: WifiMode) -> bool {
@@ -436,7 +355,7 @@ impl Predictor {
     }
 
     /// Returns the channel of the devices.
-    fn channel(&self) -> u8 {
+    pub(super) fn channel(&self) -> u8 {
         self.scene.nodes.first().map_or(1, |it| it.channel)
     }
 
@@ -458,29 +377,6 @@ impl Predictor {
         let power_dbm = profile.tx_power_dbm.min(profile.chip.power_on_dbm(mode, self.channel()));
         let na = profile.currents.transmit_na(Modulation::of(mode), power_dbm);
         (na > 0).then(|| f64::from(na) / 1e6)
-    }
-
-    /// Returns the farthest distance for which the model of the place holds.
-    pub(super) fn valid_m(&self) -> f64 {
-        self.scene.environment.valid_m.unwrap_or(f64::INFINITY)
-    }
-
-    /// Returns the loss in the walls less the gains of the antennas of node 0 and of a device, in dB.
-    fn path_db(&self) -> f64 {
-        let ends = [self.scene.nodes.first(), self.scene.nodes.last()];
-        let antennas_db: f64 = ends.into_iter().flatten().map(Device::antenna_dbi).sum();
-        walls_db(&self.scene, &self.setup) - antennas_db
-    }
-
-    /// Returns whether the devices send a mode, and read it at all.
-    pub(super) fn reads(&self, mode: WifiMode) -> bool {
-        let Some(node) = self.scene.nodes.first().filter(|_| self.sends(mode)) else {
-            return false;
-        };
-        let frame = (mode, SHORT, self.channel());
-        let metres =
-            range_m(&node.profile, &self.scene.environment, frame, self.path_db(), READABLE);
-        metres.is_finite() && metres > 0.0
     }
 
     /// Returns the largest current of a device while it sends, in milliamperes.
@@ -597,24 +493,6 @@ impl Predictor {
         .filter(|(_, value)| !value.is_empty())
         .map(|(name, value)| (name.to_string(), value))
         .collect()
-    }
-}
-
-/// Returns the loss in all walls between, in dB.
-fn walls_db(scene: &Scene, setup: &PredictSetup) -> f64 {
-    let each = setup.wall_db.unwrap_or_else(|| scene.environment.one_wall_db());
-    f64::from(setup.walls) * each
-}
-
-/// Puts the walls between the listener and the devices, which do not see each other then.
-pub(super) fn put_walls(scene: &mut Scene, setup: &PredictSetup) {
-    if setup.walls == 0 {
-        return;
-    }
-    scene.environment = scene.environment.behind_walls();
-    let walls_db = walls_db(scene, setup);
-    for device in scene.nodes.iter_mut().skip(1) {
-        device.walls_db = walls_db;
     }
 }
 

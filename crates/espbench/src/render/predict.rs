@@ -231,7 +231,9 @@ pub(super) fn columns(
     }
     let is_rate = card.question == QuestionKind::Rate;
     let mut heads = vec![if is_rate { "PHY rate" } else { "devices" }];
-    heads.extend(["loss (%)", "p99 (ms)", "channel busy (%)", "yours"]);
+    // Rates have further columns.
+    let busy = if is_rate { "busy (%)" } else { "channel busy (%)" };
+    heads.extend(["loss (%)", "p99 (ms)", busy, "yours"]);
     let has_battery = card.rows.iter().any(|it| it.life_days.is_some());
     heads.extend(has_battery.then_some("battery (days)"));
     if is_rate {

@@ -28,7 +28,7 @@ fn every_constant_has_an_origin_in_csv_and_json() {
     }
 }
 
-/// What is stored is printed at once, with what it takes to make it again.
+/// Stored sensitivities are printed at once, with what it takes to make it again.
 #[test]
 fn sensitivities_are_told_without_a_simulation() {
     let told = espbench(&["lab", "constants", "--sensitivity"]);

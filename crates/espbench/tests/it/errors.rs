@@ -94,7 +94,7 @@ const ROOM: &str = "title = \"t\"\nenvironment = \"office\"\n[[group]]\nname = \
                     profile = \"esp32c6\"\n[[group]]\nname = \"b\"\nprofile = \"esp32c6\"\n\
                     distance_m = 12\n";
 
-/// What a lab's file says holds where a plan is silent; what a plan says against it is on the first lines of the
+/// A lab's file holds where a plan is silent; what a plan says against it is on the first lines of the
 /// answer.
 #[test]
 fn a_labs_file_wins_where_the_plan_is_silent() {

@@ -28,7 +28,7 @@ const LINEAR_QUIESCENT_MA: f64 = 0.005;
 /// The battery where none is named.
 const USUAL: &str = "18650";
 
-/// What a cell is made of, as far as it loses charge by itself.
+/// Chemistry of a cell, as far as it loses charge by itself.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Chemistry {
     name: &'static str,
@@ -140,13 +140,13 @@ pub fn constants() -> Vec<BatteryConstant> {
 /// Factors by which what is known of a battery may be larger or smaller, at 95 %; 1: somebody has said it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BatteryDoubts {
-    /// That of the charge.
+    /// Factor of the charge.
     pub capacity: f64,
-    /// That of the self-discharge.
+    /// Factor of the self-discharge.
     pub self_discharge: f64,
-    /// That of what a boost converter hands on.
+    /// Factor of a boost converter's efficiency.
     pub efficiency: f64,
-    /// That of the regulator's own current.
+    /// Factor of the regulator's own current.
     pub quiescent: f64,
 }
 
@@ -168,11 +168,11 @@ const QUIESCENT_DOUBT: f64 = 2.0;
 /// Current of a battery by what it goes to, in the mean over its life, in milliamperes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BatteryDrain {
-    /// That of the chip: with a boost converter, if that lost nothing.
+    /// Current of the chip: with a boost converter, if that lost nothing.
     pub chip_ma: f64,
-    /// That of the regulator: what it takes itself, and what a boost converter loses.
+    /// Current of the regulator: what it takes itself, and what a boost converter loses.
     pub regulator_ma: f64,
-    /// What the cells lose by themselves.
+    /// Current that the cells lose by themselves.
     pub self_ma: f64,
 }
 

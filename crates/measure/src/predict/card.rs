@@ -81,7 +81,7 @@ pub struct PredictionRow {
     /// True where the model of the place ends at that distance: what is farther is not known.
     #[serde(default)]
     pub range_is_bounded: bool,
-    /// The same of the range in the middle of all places.
+    /// True where the model of the place ends at the distance in the middle of all places.
     #[serde(default)]
     pub range_median_is_bounded: bool,
     /// True where the rate's sensitivity is inferred, and in no datasheet.

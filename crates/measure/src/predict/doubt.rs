@@ -31,7 +31,7 @@ pub struct ChargeDoubts {
     pub sleep_current: f64,
     /// Load of other people, by which frames are repeated.
     pub foreign_load: f64,
-    /// What is known least.
+    /// Constants that are known least, where somebody should know.
     pub remarks: Vec<DoubtRemark>,
 }
 

@@ -50,7 +50,7 @@ pub struct Builder {
     published: Vec<(Identity, f64)>,
     /// Figures that the lab was fitted to.
     fitted: FittedFigures,
-    /// What cells set of the lab that somebody has named, in words.
+    /// Values that cells set of the lab that somebody has named, in words.
     overridden: BTreeSet<String>,
 }
 

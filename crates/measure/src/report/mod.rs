@@ -153,7 +153,7 @@ pub struct Report {
     /// Cells that the user stopped: their figures are of what was recorded until then.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stopped: Vec<StoppedCell>,
-    /// What the plan sets of the lab that was named to other values than the lab's file, in words.
+    /// Values that the plan sets of the lab that was named to other values than the lab's file, in words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub overridden: Vec<String>,
     /// The leading figures, by plan and kind of test: the first look.

@@ -112,12 +112,11 @@ pub(super) struct Place {
     /// and 149 to 165 in steps of 4 [default: the place's]
     #[arg(long, value_name = "NUMBER", value_parser = channel)]
     pub channel: Option<u8>,
-    /// Walls between the listener and the devices, which do not see each other then
+    /// Walls between the listener and the devices
     #[arg(long, value_name = "NUMBER", default_value_t = 0,
         value_parser = clap::value_parser!(u8).range(0..=20))]
     pub walls: u8,
-    /// Material of each wall (light, heavy, plasterboard, wood, glass, brick, concrete, floor), or its loss in
-    /// dB [default: the place's; --walls 1 if that is left out]
+    /// Material or loss of each wall: brick, concrete, 12 [default: the place's]
     #[arg(long, value_name = "MATERIAL|DB", value_parser = wall)]
     pub wall: Option<f64>,
 }
@@ -188,15 +187,14 @@ pub(super) struct Common {
     /// [default: deep with --battery, else the component, which is always awake]
     #[arg(long, value_enum, help_heading = "Battery and sleep")]
     pub sleep: Option<Sleep>,
-    /// Attempts of the application for a message that nobody acknowledges, at most; each has the radio's
-    /// own repetitions [default: 3]
+    /// Attempts of the application for a message that nobody acknowledges, at most [default: 3]
     #[arg(long, value_name = "NUMBER", help_heading = "Battery and sleep",
         value_parser = clap::value_parser!(u8).range(1..=100))]
     pub attempts: Option<u8>,
     /// Boot from deep sleep [default: checked]
     #[arg(long, value_enum, help_heading = "Battery and sleep")]
     pub boot: Option<BootCheck>,
-    /// Part of what is left of the battery's charge that it loses in a year by itself [default: by its cells]
+    /// Part of what is left that the battery loses in a year by itself
     #[arg(long, value_name = "PERCENT", value_parser = share, requires = "battery",
         help_heading = "Battery and sleep")]
     pub self_discharge: Option<f64>,

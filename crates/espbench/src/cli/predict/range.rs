@@ -41,8 +41,7 @@ pub(super) struct Args {
     /// Copies of each broadcast [default: 1]
     #[arg(long, value_parser = clap::value_parser!(u8).range(1..=31))]
     copies: Option<u8>,
-    /// PHY rates: a list, `usual` (without short preambles, short guard intervals and 40 MHz;
-    /// with Long Range) or `all`
+    /// PHY rates: a list, `usual` (Long Range, too; no short guard intervals, no 40 MHz) or `all`
     #[arg(long, default_value = "usual")]
     phy_rates: Rates,
     /// Metres from the listener that are to be reached: rates that do not are named

@@ -74,8 +74,7 @@ pub(super) struct Args {
     /// Channel of the access point that the station is connected to
     #[arg(long, value_enum, default_value_t, requires = "phy_rate")]
     connected: Connected,
-    /// PHY rates: a list, `usual` (without short preambles, short guard intervals and 40 MHz;
-    /// with Long Range) or `all`
+    /// PHY rates: a list, `usual` (Long Range, too; no short guard intervals, no 40 MHz) or `all`
     #[arg(long, default_value = "usual")]
     phy_rates: Rates,
     #[command(flatten)]

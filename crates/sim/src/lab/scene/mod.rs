@@ -314,7 +314,7 @@ pub struct Scene {
     pub sources: Vec<Source>,
     /// Properties that a plan has set to another value than the lab's file, each in words.
     pub overridden: Vec<String>,
-    /// What a plan leaves to the lab's file, of a lab that somebody has named.
+    /// Numbers that a plan leaves to the lab's file, of a lab that somebody has named.
     pub open: OpenPlaces,
 }
 
