@@ -72,7 +72,7 @@ mod tests {
         let config = "CONFIG_IDF_TARGET=\"esp32c3\"\nCONFIG_FREERTOS_HZ=1000\nCONFIG_LWIP_TCP_WND_DEFAULT=5744\n";
         std::fs::write(&path, config).unwrap();
         let plan = "name = \"a\"\n# kept\n[[measure]]\nkind = \"esp-now\"\ntest = \"ping\"\n\
-                    [[measure]]\nkind = \"udp-echo\"\nCONFIG_FREERTOS_HZ = 100\n[[threshold]]\nmetric = \"loss\"\nmax = \"1 %\"\n";
+                    [[measure]]\nkind = \"udp-echo\"\nvariant = \"ps-none\"\nCONFIG_FREERTOS_HZ = 100\n[[threshold]]\nmetric = \"loss\"\nmax = \"1 %\"\n";
         let plan = with_sdkconfig(&Plan::parse(plan).unwrap(), &path).unwrap();
         assert!(
             plan.text.contains("# kept") && plan.text.contains("max = \"1 %\""),
