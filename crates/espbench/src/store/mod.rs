@@ -558,7 +558,8 @@ impl Store {
 const BESIDE: &str = "json_extract(run.facts, '$.beside')";
 
 /// Whether the user stopped a cell, in SQL. An older espbench reads such a cell as one that is pending.
-const STOPPED: &str = "(cell.status = 'pending' AND json_extract(cell.facts, '$.stopped') IS NOT NULL)";
+const STOPPED: &str =
+    "(cell.status = 'pending' AND json_extract(cell.facts, '$.stopped') IS NOT NULL)";
 
 /// Returns how many runs are newer than the one that `last` or `last~N` names.
 fn before_last(name: &str) -> Option<u32> {

@@ -48,7 +48,10 @@ fn a_plan_of_two_kinds_of_test_has_rows_of_each() {
     let row = |name: &str| answer.lines().filter(|it| it.trim_start().starts_with(name)).count();
     // Round trips of five variants, throughput of three.
     assert_eq!(["wifi-alone", "wifi-beside-all", "esp-now-alone"].map(row), [2, 2, 1], "{answer}");
-    assert!(answer.contains("  iperf, TCP TX") && answer.contains("sent (Mbit/s)"), "{answer}");
+    assert!(
+        answer.contains("  iperf, TCP, device sends") && answer.contains("device sends (Mbit/s)"),
+        "{answer}"
+    );
     assert!(!answer.contains("more cells"), "{answer}");
 }
 

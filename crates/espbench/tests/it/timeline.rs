@@ -82,7 +82,10 @@ fn stream() -> Timeline {
         text += &format!("series 0 {name} {}\n", Written(&points));
     }
     text += "lost 1 24330000 receive-buffers\nseries 7 heap 1:1\nseries 0 moon 1:1\n";
-    Timeline { id: "air-1".into(), ..Timeline::read("iperf, TCP TX, best-lab-air", &text) }
+    Timeline {
+        id: "air-1".into(),
+        ..Timeline::read("iperf, TCP, device sends, best-lab-air", &text)
+    }
 }
 
 #[test]

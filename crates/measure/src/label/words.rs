@@ -348,13 +348,13 @@ pub(crate) fn test_case(transport: Transport, direction: Direction, bounces: boo
         Transport::Tcp => "TCP",
     };
     let direction = match direction {
-        Direction::Forward => "RX",
-        Direction::Reverse => "TX",
-        Direction::FullDuplex => "RX+TX (full duplex)",
-        Direction::Tradeoff => "RX then TX",
-        Direction::Dual => "RX+TX (dual)",
+        Direction::Forward => "device receives",
+        Direction::Reverse => "device sends",
+        Direction::FullDuplex => "both send (full duplex)",
+        Direction::Tradeoff => "device receives, then sends",
+        Direction::Dual => "both send (dual)",
     };
-    format!("{transport} {direction}")
+    format!("{transport}, {direction}")
 }
 
 fn search(settings: &Settings) -> Option<(f64, f64)> {

@@ -3,7 +3,9 @@
 use super::digest::{Digest, Material, shorten};
 use super::fitted::FittedFigures;
 use super::glance::{self, Evidence, PlanPart};
-use super::{CellFailure, Check, Losses, OfCell, Overhead, Report, SCHEMA, StoppedCell, pool, test_facts};
+use super::{
+    CellFailure, Check, Losses, OfCell, Overhead, Report, SCHEMA, StoppedCell, pool, test_facts,
+};
 use crate::air::{self, AirChapter};
 use crate::cell::{Cell, Identity, TestFacts};
 use crate::compare::{Comparison, compare};

@@ -50,7 +50,8 @@ impl StoppedCell {
     pub fn words(&self) -> String {
         let Self { done, of, unit, .. } = self;
         // Probes are whole; of seconds three digits are enough.
-        let done = if done.fract() == 0.0 { done.to_string() } else { digits::three(*done) };
+        let done =
+            if libm::floor(*done) == *done { done.to_string() } else { digits::three(*done) };
         match of {
             Some(of) => format!("{done} of {of} {unit}"),
             None => format!("{done} {unit}"),
@@ -84,7 +85,8 @@ impl Report {
                 cells(not_begun)
             ));
         };
-        let place = if self.losses.len() > 1 { format!(" in {}", first.place) } else { String::new() };
+        let place =
+            if self.losses.len() > 1 { format!(" in {}", first.place) } else { String::new() };
         let none = if first.done > 0.0 { "" } else { ": nothing was measured" };
         let further = match not_begun {
             0 => String::new(),

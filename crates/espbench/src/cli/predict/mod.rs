@@ -19,10 +19,10 @@ mod range;
 mod rate;
 
 use super::output;
+use bench::RoomPool;
 use clap::{Args as Flags, Subcommand};
 use espbench_engine::predict::Predictor;
 use espbench_measure::predict::{PredictAnswer, report};
-use bench::RoomPool;
 use options::Common;
 use std::process::ExitCode;
 

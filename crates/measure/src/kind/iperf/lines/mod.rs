@@ -10,6 +10,7 @@ mod text;
 pub mod unit;
 
 use super::summary::{WHOLE, best_second};
+use crate::tune::words::count;
 use crate::units::megabits;
 use alloc::collections::BTreeMap;
 use alloc::collections::BTreeSet;
@@ -170,9 +171,9 @@ impl IperfLines {
 
     fn summary(&self, observer: Observer) -> Option<String> {
         let what = match observer {
-            Observer::Sender => "sent",
-            Observer::Receiver => "received",
-            Observer::Peer => "taken by the peer",
+            Observer::Sender => "this host sends",
+            Observer::Receiver => "device sends",
+            Observer::Peer => "device receives",
         };
         let rates = self.rates.get(&observer)?;
         let mean = number(crate::interval::mean(rates)?);
@@ -180,8 +181,8 @@ impl IperfLines {
             || "unknown (intervals do not divide it)".into(),
             |b| format!("{} Mbits/sec", number(b)),
         );
-        let count = rates.len();
-        Some(format!("{what}: mean of {count} intervals {mean} Mbits/sec, best second {best}"))
+        let of = count(rates.len() as u32, "interval");
+        Some(format!("{what}: mean of {of} {mean} Mbits/sec, best second {best}"))
     }
 }
 
@@ -217,11 +218,12 @@ fn add(a: &Interval, b: &Interval) -> Interval {
 /// Returns how much the kernel took, and how much of it was still in flight at the end.
 fn in_flight(sent: &Interval, taken: u64) -> String {
     let left = sent.bytes.saturating_sub(taken);
-    format!(
-        "sent {}, {} of them in flight at the end",
-        unit::ADAPTIVE.amount(sent.bytes as f64).trim_start(),
-        unit::ADAPTIVE.amount(left as f64).trim_start(),
-    )
+    let amount = |bytes: u64| String::from(unit::ADAPTIVE.amount(bytes as f64).trim_start());
+    let rest = match left {
+        0 => "the device has all of it".into(),
+        left => format!("{} of it had not arrived at the end", amount(left)),
+    };
+    format!("this host sent {}; {rest}", amount(sent.bytes))
 }
 
 /// Returns what the peer acknowledged, with the facts that only this end knows: calls, errors and
@@ -278,7 +280,7 @@ mod tests {
             lines.add(&total),
             [
                 "[  1] 0.0000-2.0000 sec  7.38 MBytes  31.0 Mbits/sec",
-                "sent: mean of 2 intervals 31.0 Mbits/sec, best second 41.9 Mbits/sec",
+                "this host sends: mean of 2 intervals 31.0 Mbits/sec, best second 41.9 Mbits/sec",
             ]
         );
     }
@@ -346,12 +348,12 @@ mod tests {
             lines.add(&total(taken)),
             [
                 "[  1] 0.0000-1.0000 sec   244 KBytes  2.00 Mbits/sec",
-                "taken by the peer: mean of 1 intervals 2.00 Mbits/sec, best second 2.00 Mbits/sec",
+                "device receives: mean of 1 interval 2.00 Mbits/sec, best second 2.00 Mbits/sec",
             ]
         );
         assert_eq!(
             lines.add(&total(sent)),
-            ["[  1] sent 2.38 MBytes, 2.15 MBytes of them in flight at the end"]
+            ["[  1] this host sent 2.38 MBytes; 2.15 MBytes of it had not arrived at the end"]
         );
     }
 

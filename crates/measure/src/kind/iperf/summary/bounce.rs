@@ -47,7 +47,7 @@ pub(super) fn summarize(
     };
     let lost = fate(|f| matches!(f, Fate::Lost(cause) if *cause != Cause::Stopped));
     let corrupt = fate(|f| *f == Fate::Corrupt);
-    push("loss", "%", wilson(lost, n + lost + corrupt).scaled(100.0));
+    push("loss", "%", wilson(lost + corrupt, n + lost + corrupt).scaled(100.0));
     if corrupt > 0 {
         push("probes_corrupt", "probes", Estimate::exact(corrupt as f64, n + lost + corrupt));
     }
