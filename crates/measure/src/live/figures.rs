@@ -3,7 +3,7 @@
 //! A kind says with [`LiveFigures`] what it has; how that is computed is the summary's definition, over
 //! the samples so far and in bounded memory. What the summary has no metric of is not shown.
 
-use super::rates::{Arrivals, MeanRate, MessageSpan};
+use super::rates::{ArrivalSpan, MeanRate, MessageSpan};
 use super::{FateCounts, Histogram, Meter};
 use crate::cell::Origin;
 use crate::kind::{self, TestKind};
@@ -119,7 +119,7 @@ pub(crate) fn response(probe: &Probe) -> Option<Duration> {
 /// Rates of a cell so far: those of its kind's [`LiveRate`] are read.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RatesSoFar {
-    arrivals: Arrivals,
+    arrivals: ArrivalSpan,
     messages: MessageSpan,
     means: [MeanRate; 3],
 }

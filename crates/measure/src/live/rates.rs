@@ -11,12 +11,12 @@ const PENDING: usize = 64;
 
 /// First and last arrival.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Arrivals {
+pub(super) struct ArrivalSpan {
     ends: Option<(Instant, Instant)>,
     n: u64,
 }
 
-impl Arrivals {
+impl ArrivalSpan {
     pub(super) fn add(&mut self, at: Instant) {
         let (first, last) = self.ends.unwrap_or((at, at));
         self.ends = Some((first.min(at), last.max(at)));

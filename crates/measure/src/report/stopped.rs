@@ -62,10 +62,12 @@ impl StoppedCell {
 /// Returns when the last sample was taken, on the clock that started with the cell.
 fn last(samples: &[Sample]) -> Instant {
     let at = |sample: &Sample| match sample {
-        Sample::Probe(probe) => probe.received.or(probe.sent).unwrap_or(probe.due),
-        Sample::Interval(interval) => interval.end,
+        // That a connection opened measures nothing.
+        Sample::Probe(probe) if probe.link.is_beside() => None,
+        Sample::Probe(probe) => Some(probe.received.or(probe.sent).unwrap_or(probe.due)),
+        Sample::Interval(interval) => Some(interval.end),
     };
-    samples.iter().map(at).max().unwrap_or_default()
+    samples.iter().filter_map(at).max().unwrap_or_default()
 }
 
 impl Report {

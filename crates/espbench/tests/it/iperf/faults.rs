@@ -122,7 +122,7 @@ fn respond_tells_the_rate_of_each_test() {
     client(address, Iperf { bytes: Some(14_700), ..UDP }).1.unwrap();
     respond.line("iperf UDP, client sends");
     // With jitter and loss.
-    let total = respond.line("0/10 (0.00%)");
+    let total = respond.line("%)");
     assert!(total.contains("bits/sec") && total.contains(" ms "), "{total}");
 }
 
