@@ -8,7 +8,7 @@ FIRST=(fmt clippy doc)
 # Tests, and what is read without compiling.
 FOREMOST=(deny sizes prose test layers)
 # Steps that need what the tests have compiled into target/debug.
-BUILT=(component terminals packages python)
+BUILT=(component terminals packages python bench)
 # Steps that run beside those: each of the two rows uses little more than one processor.
 LAST=(fuzz web)
 # Steps that compile into folders of their own: they have what the others leave of the processors, which compile
@@ -30,7 +30,7 @@ spent() { [ "${CI_ONCE:-}" != true ] || rm -rf "$@"; }
 peers() {
     [ "${CI:-}" = true ] || return 0
     local packages=(iperf iperf3 mosquitto mosquitto-clients tshark sockperf udhcpc curl chromium python3 python3-venv python3-prometheus-client util-linux iproute2
-        iputils-ping procps picocom minicom g++ gcc libmosquitto-dev sigrok-cli
+        iputils-ping openssl time procps picocom minicom g++ gcc libmosquitto-dev sigrok-cli
         openssh-client rustc-web cargo-web rust-web-src rust-web-clippy lld qemu-system-misc nodejs binutils libns3-dev pkg-config)
     # Node.js of some sources has npm within.
     command -v npm >/dev/null || packages+=(npm)
@@ -154,6 +154,12 @@ terminals() { ci/terminals.sh; }
 # The Python package: its wheel, tests, types, example project and notebooks. Without optimization, of what `built` has
 # compiled; a release wheel, and its bench, are of `ci/python.sh`.
 python() { ci/python.sh --dev; }
+
+# Every script of bench/ with the least counts: whether it runs, and nothing of how fast. Those of the wheel are of `python`.
+bench() {
+    built
+    ci/bench.sh target/debug/espbench
+}
 
 # The wheel for Linux aarch64, installed into Python of that architecture and run under qemu. Without optimization.
 aarch64() {

@@ -4,6 +4,7 @@
     cargo build --release
     bench/broker.py memory                  # peak resident memory (VmHWM) after each attack
     bench/broker.py rate [--beside OTHER]   # messages a second through the broker, alternating
+    bench/broker.py memory|rate --least     # whether all of it runs: a thousandth of each attack
 
 `memory` starts `espbench respond` afresh for each attack, on loopback, and prints VmHWM from
 /proc/PID/status, whether a client that comes then is served, and what the broker counted. Exit status 1
@@ -25,6 +26,13 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+# What the counts of attacks are divided by.
+PART = 1
+
+
+def some(count):
+    """Returns a count of an attack, or with --least a part of it."""
+    return max(count // PART, 2)
 
 
 def length(number):
@@ -134,7 +142,7 @@ def sync(s):
 
 def retained(broker, topic=lambda n: f"device/{n}/state", count=300_000, size=10_000):
     s, payload = broker.open(connect("p")), b"x" * size
-    for start in range(0, count, 100):
+    for start in range(0, some(count), 100):
         s.sendall(b"".join(publish(topic(n), payload, retain=True) for n in range(start, start + 100)))
     sync(s)
     return [s]
@@ -144,7 +152,7 @@ def deaf(broker, qos=0):
     deaf = broker.open(connect("deaf"))
     deaf.sendall(subscribe("t", qos))
     s, bytes_ = broker.open(connect("p")), publish("t", b"x" * 100_000, qos)
-    for _ in range(285):
+    for _ in range(some(285)):
         s.sendall(bytes_ * 100)
         if qos:
             drain(s)
@@ -153,11 +161,11 @@ def deaf(broker, qos=0):
 
 
 def slow_thousand(broker):
-    slow = [broker.open(connect(f"slow{n}")) for n in range(1000)]
+    slow = [broker.open(connect(f"slow{n}")) for n in range(some(1000))]
     for s in slow:
         s.sendall(subscribe("t"))
     s, bytes_ = broker.open(connect("p")), publish("t", b"x" * 1000)
-    for _ in range(200):
+    for _ in range(some(200)):
         s.sendall(bytes_ * 100)
     sync(s)
     return [s, *slow]
@@ -165,7 +173,7 @@ def slow_thousand(broker):
 
 def sessions(broker):
     p = broker.open(connect("p"))
-    for n in range(20_000):
+    for n in range(some(20_000)):
         s = broker.open(connect(f"away{n}", clean=False))
         s.sendall(subscribe(f"t/{n}", 1))
         s.recv(10)
@@ -179,10 +187,10 @@ def sessions(broker):
 
 def subscriptions(broker):
     s = broker.open(connect("s"))
-    for start in range(0, 300_000, 1000):
+    for start in range(0, some(300_000), 1000):
         s.sendall(subscribe([f"{n}/+/some/longer/level/{n}/#" for n in range(start, start + 1000)]))
         s.recv(1 << 16)
-    for n in range(2000):
+    for n in range(some(2000)):
         s.sendall(subscribe(f"{n}/" + "y" * 65_000))
         s.recv(1 << 16)
     return [s]
@@ -191,7 +199,7 @@ def subscriptions(broker):
 def half_packets(broker):
     held = []
     begun = publish("t", b"x" * 1_900_000)[:1_800_000]
-    for n in range(1000):
+    for n in range(some(1000)):
         try:
             s = broker.open(connect(f"c{n}"))
             s.sendall(begun)
@@ -203,7 +211,7 @@ def half_packets(broker):
 
 def half_connects(broker):
     held = []
-    for n in range(3000):
+    for n in range(some(3000)):
         try:
             held.append(broker.open(connect("never")[: n % 10], wait=False))
         except OSError:
@@ -213,7 +221,7 @@ def half_connects(broker):
 
 def aliases_and_wills(broker):
     held = []
-    for n in range(1500):
+    for n in range(some(1500)):
         try:
             s = broker.open(connect(f"w{n}", clean=False, will=("w" * 60_000, b"x" * 60_000)))
             s.close()
@@ -234,7 +242,7 @@ def long_topics(broker):
 
 def unread_answers(broker):
     held = []
-    for n in range(1000):
+    for n in range(some(1000)):
         s = broker.open(connect(f"c{n}"))
         s.settimeout(0.01)
         try:
@@ -303,7 +311,7 @@ def one_rate(client, binary, qos, count, folder):
     broker = Respond(binary)
     command = [
         client, "rate", "mqtt", f"127.0.0.1:{broker.port}", "--qos", str(qos), "--size", "64",
-        "--in-flight", "100", "--count", str(count), "--time", "60 s",
+        *(["--in-flight", "100"] if qos else []), "--count", str(count), "--time", "60 s",
         "--store", str(folder / "runs.sqlite"), "--quiet", "--format", "json",
     ]
     done = subprocess.run(command, capture_output=True, text=True)
@@ -344,7 +352,11 @@ def main():
     parser.add_argument("--beside", help="another binary of espbench to compare with")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--messages", type=int, default=200_000)
+    parser.add_argument("--least", action="store_true", help="the least counts: whether all of it runs, and nothing of how fast")
     args = parser.parse_args()
+    if args.least:
+        global PART
+        PART, args.rounds, args.messages = 1000, 1, 2000
     return memory(args) if args.what == "memory" else rate(args)
 
 

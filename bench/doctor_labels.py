@@ -1,30 +1,32 @@
 #!/usr/bin/env python3
 """How often `espbench doctor` is right on labelled logs: one's own, or excerpts of other people's.
 
-`bench/doctor_labels.py FOLDER…` reads FOLDER/labels.csv, a line for each log (`name,label`, for FOLDER/name.log), and sends the logs to
-target/release/espbench, or to the program in ESPBENCH. A label is the stable name of the first cause (docs/doctor.md), or `healthy`; `one|other`
+`bench/doctor_labels.py FOLDER… [--espbench FILE]` reads FOLDER/labels.csv, a line for each log (`name,label`, for FOLDER/name.log), and sends the
+logs to the command. A label is the stable name of the first cause (docs/doctor.md), or `healthy`; `one|other`
 where either counts. Prints each log that is wrong, and for each folder and all together how many first causes are right, with Wilson's 95 % interval,
-and how many healthy logs got a finding."""
+and how many healthy logs got a finding. With --least the folder is one of some cases of the tests."""
 
+import argparse
 import csv
 import json
 import math
-import os
 import pathlib
+import shutil
 import subprocess
 import sys
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-TOOL = os.environ.get("ESPBENCH", str(ROOT / "target/release/espbench"))
+CASES = ROOT / "crates/doctor/tests/cases"
 # Logs of one call: a command line has an end.
 MOST = 100
 
 
-def first_causes(logs):
+def first_causes(espbench, logs):
     """Returns the first cause that the doctor tells of each log, or its verdict."""
     firsts = []
     for at in range(0, len(logs), MOST):
-        done = subprocess.run([TOOL, "doctor", "--no-proof", "--format", "json", *logs[at : at + MOST]], check=True, stdout=subprocess.PIPE)
+        done = subprocess.run([espbench, "doctor", "--no-proof", "--format", "json", *logs[at : at + MOST]], check=True, stdout=subprocess.PIPE)
         for it in json.loads(done.stdout)["diagnoses"]:
             firsts.append(it["findings"][0]["cause"] if it["findings"] else it["verdict"])
     return firsts
@@ -49,12 +51,12 @@ def summary(name, counts):
         print(f"{name}: a finding on {alarms} of {healthy} healthy ones")
 
 
-def folder(path):
+def folder(espbench, path):
     """Counts the logs of a folder: right, with a cause, false alarms, healthy."""
     with (path / "labels.csv").open(newline="") as rows:
         labels = [(row[0].strip(), row[1].strip().split("|")) for row in csv.reader(rows) if len(row) >= 2]
     right = causes = alarms = healthy = 0
-    for (name, wanted), first in zip(labels, first_causes([path / f"{name}.log" for name, _ in labels]), strict=True):
+    for (name, wanted), first in zip(labels, first_causes(espbench, [path / f"{name}.log" for name, _ in labels]), strict=True):
         is_right = first in ("nothing-wrong", "cannot-tell") if wanted == ["healthy"] else first in wanted
         if wanted == ["healthy"]:
             healthy += 1
@@ -67,12 +69,29 @@ def folder(path):
     return right, causes, alarms, healthy
 
 
+def of_tests(path):
+    """Fills a folder with logs of the tests' cases, and their labels."""
+    with (CASES / "cases.csv").open(newline="") as rows:
+        cases = [row for row in csv.reader(rows) if row[0].endswith(".log") and " " not in row[0]][:20]
+    with (path / "labels.csv").open("w", newline="") as labels:
+        for name, label in cases:
+            shutil.copy(CASES / name, path)
+            csv.writer(labels).writerow([name.removesuffix(".log"), "healthy" if label == "nothing-wrong" else label])
+
+
 def main():
-    folders = [pathlib.Path(it) for it in sys.argv[1:]]
-    if not folders or any(not (it / "labels.csv").is_file() for it in folders):
-        print(__doc__, file=sys.stderr)
-        return 2
-    counts = [folder(it) for it in folders]
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folders", type=pathlib.Path, nargs="*")
+    parser.add_argument("--espbench", default=str(ROOT / "target/release/espbench"))
+    parser.add_argument("--least", action="store_true", help="some cases of the tests: whether all of it runs")
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as own:
+        if args.least:
+            of_tests(pathlib.Path(own))
+        folders = [pathlib.Path(own)] if args.least else args.folders
+        if not folders or any(not (it / "labels.csv").is_file() for it in folders):
+            parser.error("a folder with labels.csv is needed")
+        counts = [folder(args.espbench, it) for it in folders]
     for it, count in zip(folders, counts):
         summary(it.name, count)
     if len(folders) > 1:

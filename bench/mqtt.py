@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares MQTT messages a second through one mosquitto: mosquitto_pub with mosquitto_sub, and espbench.
 
-    cargo build --release && bench/mqtt.py [--runs 5] [--messages 200000] [--tls]
+    cargo build --release && bench/mqtt.py [--runs 5] [--messages 200000] [--tls] [--least]
 
 Needs mosquitto, mosquitto_pub and mosquitto_sub (Debian: mosquitto, mosquitto-clients). Starts a broker
 of its own on loopback, with max_queued_messages 0 so that it loses nothing, then alternates: the
@@ -143,7 +143,7 @@ def ours(espbench, way, qos, count):
     """Messages a second of espbench."""
     command = [
         espbench, "rate", "mqtt", *way.ours, "--qos", str(qos), "--size", str(SIZE),
-        "--in-flight", "100", "--count", str(count), "--time", "60 s",
+        *(["--in-flight", "100"] if qos else []), "--count", str(count), "--time", "60 s",
         "--store", str(way.folder / "runs.sqlite"), "--quiet", "--format", "json",
     ]
     done = subprocess.run(command, capture_output=True, text=True)
@@ -163,7 +163,7 @@ def compare(args, way, qos, wanted, broker):
     lines, one = way.folder / "lines", way.folder / "one"
     lines.write_bytes((b"x" * SIZE + b"\n") * count)
     one.write_bytes(b"x" * SIZE + b"\n")
-    start = statistics.median(pair(way, qos, one, 1) or 60 for _ in range(3))
+    start = statistics.median(pair(way, qos, one, 1) or 60 for _ in range(min(args.runs, 3)))
     name = f"{way.how}, QoS {qos}"
     theirs, mine, shares = [], [], []
     for _ in range(args.runs):
@@ -172,7 +172,8 @@ def compare(args, way, qos, wanted, broker):
         if seconds is None:
             print(f"{name}: mosquitto_sub did not get all messages: round not counted")
             continue
-        theirs.append(count / (seconds - start))
+        # With few messages the start may be all of it.
+        theirs.append(count / max(seconds - start, 1e-3))
         with Usage(broker) as by_us:
             mine.append(ours(args.espbench, way, qos, count))
         shares.append(by_us.share(count, mine[-1]))
@@ -183,9 +184,12 @@ def compare(args, way, qos, wanted, broker):
     a, b = statistics.median(theirs), statistics.median(mine)
     share = statistics.median(shares)
     fast = b / a >= wanted
+    # With few messages the broker may have used no tick of the processor's clock.
+    most = f"at most {b / a / share:.2f}" if share else "not known"
+    verdict = "not judged" if args.least else "ok" if fast else "TOO LOW"
     print(
         f"{name}: medians {a:.0f} and {b:.0f} messages/s, ratio {b / a:.2f} "
-        f"(wanted {wanted}; with this broker at most {b / a / share:.2f}): {'ok' if fast else 'TOO LOW'}"
+        f"(wanted {wanted}; with this broker {most}): {verdict}"
     )
     return fast
 
@@ -196,7 +200,10 @@ def main():
     parser.add_argument("--messages", type=int, default=200_000)
     parser.add_argument("--tls", action="store_true", help="measure over TLS, too")
     parser.add_argument("--espbench", default=str(ROOT / "target/release/espbench"))
+    parser.add_argument("--least", action="store_true", help="the least counts: whether all of it runs, and nothing of how fast")
     args = parser.parse_args()
+    if args.least:
+        args.runs, args.messages = 1, 2000
     if not os.access(args.espbench, os.X_OK):
         sys.exit(f"{args.espbench} is missing: cargo build --release, or name it with --espbench")
     with tempfile.TemporaryDirectory() as name:
@@ -214,7 +221,7 @@ def main():
         finally:
             broker.terminate()
             broker.wait()
-    return 0 if all(fine) else 1
+    return 0 if args.least or all(fine) else 1
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 """Compares espbench's TCP headlines with the counts of a slow reader.
 
     bench/peer_reads.py [--tests rate,iperf] [--seconds 5,10] [--congestion reno,cubic,bbr]
-                   [--within PERCENT] [--espbench PATH]
+                   [--within PERCENT] [--espbench PATH] [--least]
 
 A reader of known rate with a small receive buffer (SO_RCVBUF 5744) sits behind a veth pair in a
 network namespace that this script makes (user namespaces are enough; it touches nothing else).
@@ -185,7 +185,10 @@ def main():
     parser.add_argument("--espbench", default=os.path.join(HERE, "..", "target", "release", "espbench"))
     parser.add_argument("--read", type=float, help=argparse.SUPPRESS)
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--least", action="store_true", help="the least counts: whether all of it runs, and nothing of how fast")
     args = parser.parse_args()
+    if args.least:
+        args.seconds, args.congestion, args.within = "1", "reno", float("inf")
     if args.read is not None:
         return read_paced(PORT, args.read)
     if args.inside:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Times of the Python package: a call of a small lab, samples to data frames, the import. Medians of so many tries.
 
-    target/wheel-env/bin/python bench/python.py
+    target/wheel-env/bin/python bench/python.py [--least]
 
 Fails where a budget is missed by more than a machine that does other work explains.
 """
@@ -34,8 +34,11 @@ def median(job, tries=30):
 
 
 def main():
+    # With --least each is tried once, and no budget is held: whether all of it runs.
+    least = "--least" in sys.argv[1:]
+    tries = 1 if least else 30
     first = median(lambda: espbench.run(SMALL, seed=1, progress=False), 1)
-    small = median(lambda: espbench.run(SMALL, seed=1, progress=False))
+    small = median(lambda: espbench.run(SMALL, seed=1, progress=False), tries)
     many = espbench.run(PROBES, seed=1, progress=False)
     rows = [("first call of a small lab (20 round trips), which reads the library", first, None), ("each further call", small, 5.0)]
     for name in ("arrow", "polars", "pandas"):
@@ -45,14 +48,14 @@ def main():
             assert len(getattr(table, method)()) == 10_000
 
         frame()
-        rows.append((f"10,000 probes to {name}", median(frame), 50.0))
-    imported = median(lambda: subprocess.run([sys.executable, "-c", "import espbench"], check=True), 10)
-    bare = median(lambda: subprocess.run([sys.executable, "-c", ""], check=True), 10)
+        rows.append((f"10,000 probes to {name}", median(frame, tries), 50.0))
+    imported = median(lambda: subprocess.run([sys.executable, "-c", "import espbench"], check=True), min(tries, 10))
+    bare = median(lambda: subprocess.run([sys.executable, "-c", ""], check=True), min(tries, 10))
     rows.append(("import espbench, without Python's own start", imported - bare, None))
     for what, took, budget in rows:
         print(f"{what}: {took:.1f} ms" + (f" (budget {budget:.0f} ms)" if budget else ""))
     missed = [f"{what} takes {took:.1f} ms, {took / budget:.1f} times its budget" for what, took, budget in rows if budget and took > NOISE * budget]
-    if missed:
+    if missed and not least:
         sys.exit("bench/python.py: " + "; ".join(missed) + ". Is the wheel a release build, and the machine otherwise idle?")
 
 

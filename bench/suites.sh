@@ -3,15 +3,23 @@
 # power-save, one after the other and then all in one run, with THREADS threads (default 2).
 #
 #   bench/suites.sh [THREADS]
+#   bench/suites.sh --least FILE     two short suites with that command: whether it runs, and nothing of how long
 #
 # The limit is two minutes of processor time for all together, which other work on the machine does not
 # change; two free cores need about half of it on the clock. Exits with 1 above it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-threads=${1:-2}
-limit=120
-cargo build --quiet --release --locked -p espbench
-espbench=${CARGO_TARGET_DIR:-target}/release/espbench
+limit=120 threads=2
+suites=(one-way-latency round-trip throughput crypto-time one-way-latency-secure round-trip-secure
+    multi-device-round-trip ota handshake provisioning
+    wifi-udp-echo esp8266-iperf esp32c3-best esp32c3-rank wifi-tcp-rate wifi-mqtt-rate power-save)
+if [ "${1:-}" = --least ]; then
+    espbench=$2 suites=(one-way-latency esp32c3-best)
+else
+    threads=${1:-2}
+    cargo build --quiet --release --locked -p espbench
+    espbench=${CARGO_TARGET_DIR:-target}/release/espbench
+fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -26,9 +34,6 @@ run() {
     cpu=$(awk "BEGIN { printf \"%.2f\", $user + $system }")
 }
 
-suites=(one-way-latency round-trip throughput crypto-time one-way-latency-secure round-trip-secure
-    multi-device-round-trip ota handshake provisioning
-    wifi-udp-echo esp8266-iperf esp32c3-best esp32c3-rank wifi-tcp-rate wifi-mqtt-rate power-save)
 printf '%-26s%10s%10s\n' suite 'wall s' 'cpu s'
 for suite in "${suites[@]}"; do
     run "$suite"

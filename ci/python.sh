@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the wheel, installs it into an environment of its own, and runs its tests, types, the example project, the
 # notebooks and the bench with it. `ci/python.sh --dev` builds without optimization, from what cargo has already
-# compiled, and leaves out the bench. clippy and rustfmt see the crate with the workspace.
+# compiled, and takes of the bench the least counts. clippy and rustfmt see the crate with the workspace.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 ci/wheel.sh "$@"
@@ -17,7 +17,9 @@ repository=$PWD
 (cd python && mypy && pyright --pythonpath "$environment/bin/python")
 cp -r examples/esp-idf-pytest "$work/project"
 (cd "$work/project" && pytest -q -p no:cacheprovider)
-[ "${1:-}" = --dev ] || python bench/python.py
+if [ "${1:-}" = --dev ]; then least=(--least); else least=(); fi
+python bench/python.py "${least[@]}"
+python bench/cluster.py --least
 for notebook in examples/notebooks/*.py; do
     echo "$notebook"
     docs/notebooks.py "$notebook" --check

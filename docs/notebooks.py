@@ -5,11 +5,12 @@ A notebook is kept as a Python file: lines that begin with `# ` after an empty l
 empty lines is code of one cell where the next block begins with text or another statement of the file's level.
 
     docs/notebooks.py                 runs all and renders each as docs/notebooks/NAME.md, with its figures
-    docs/notebooks.py FILE --check    runs one, and renders nothing
+    docs/notebooks.py FILE --check    runs one, and fails where its page shows something else (pictures are not compared)
     docs/notebooks.py FILE --ipynb    writes NAME.ipynb beside the file
 """
 
 import ast
+import difflib
 import re
 import sys
 from pathlib import Path
@@ -66,6 +67,18 @@ def notebook(path):
     return book
 
 
+def page(book, stem):
+    """Returns the page of a notebook that was run, and its pictures by their names."""
+    text, resources = MarkdownExporter().from_notebook_node(book)
+    pictures = {f"{stem}-{name}": data for name, data in resources["outputs"].items()}
+    for name in resources["outputs"]:
+        text = text.replace(f"({name})", f"({stem}-{name})")
+    # Pages of a repository show no styles.
+    text = re.sub(r"<style scoped>.*?</style>\n", "", text, flags=re.DOTALL)
+    lines = "\n".join(line.rstrip() for line in text.splitlines())
+    return lines.strip() + "\n", pictures
+
+
 def main():
     options = {it for it in sys.argv[1:] if it.startswith("--")}
     named = [Path(it) for it in sys.argv[1:] if not it.startswith("--")]
@@ -75,18 +88,18 @@ def main():
             nbformat.write(book, path.with_suffix(".ipynb"))
             continue
         NotebookClient(book, timeout=1800, kernel_name="python3").execute()
-        if "--check" in options:
-            continue
-        text, resources = MarkdownExporter().from_notebook_node(book)
+        text, pictures = page(book, path.stem)
         folder = ROOT / "docs/notebooks"
+        stored = folder / f"{path.stem}.md"
+        if "--check" in options:
+            shown = difflib.unified_diff(stored.read_text(encoding="utf-8").splitlines(), text.splitlines(), "the page", "the notebook", lineterm="")
+            if shown := list(shown):
+                sys.exit("\n".join([*shown, f"docs/notebooks/{path.stem}.md is old: docs/notebooks.py {path} writes it"]))
+            continue
         folder.mkdir(exist_ok=True)
-        for name, data in resources["outputs"].items():
-            (folder / f"{path.stem}-{name}").write_bytes(data)
-            text = text.replace(f"({name})", f"({path.stem}-{name})")
-        # Pages of a repository show no styles.
-        text = re.sub(r"<style scoped>.*?</style>\n", "", text, flags=re.DOTALL)
-        lines = "\n".join(line.rstrip() for line in text.splitlines())
-        (folder / f"{path.stem}.md").write_text(lines.strip() + "\n", encoding="utf-8")
+        for name, data in pictures.items():
+            (folder / name).write_bytes(data)
+        stored.write_text(text, encoding="utf-8")
         print(f"wrote docs/notebooks/{path.stem}.md")
 
 

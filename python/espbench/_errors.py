@@ -23,3 +23,7 @@ class NoCell(EspbenchError, LookupError):
 
 class WrongUnit(EspbenchError, ValueError):
     """A quantity has no unit, an unknown one, or one of another dimension."""
+
+
+class Inconclusive(EspbenchError, AssertionError):
+    """A comparison was asked whether it is true, and the intervals show neither that it is nor that it is not."""

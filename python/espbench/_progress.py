@@ -7,6 +7,10 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+#: Where progress is shown: as usual, yes, no, or by a function of what is done and all there is.
+Progress = bool | Callable[[int, int], object] | None
+
+
 def in_notebook() -> bool:
     """Tells whether the program is a cell of a notebook."""
     ipython = sys.modules.get("IPython")
@@ -32,34 +36,28 @@ class _Bar:
             self._in_notebook(done, total)
         else:
             end = "\n" if done >= total else ""
-            sys.stderr.write(f"\r{self.what}: {done} of {total}{end}")
+            sys.stderr.write(f"\r{self._told(done, total)}{end}")
             sys.stderr.flush()
+
+    def _told(self, done: int, total: int) -> str:
+        # Of what has no countable parts thousandths are told.
+        return f"{self.what}: {done} of {total}" if total != 1000 else f"{self.what}: {done // 10} %"
 
     def _in_notebook(self, done: int, total: int) -> None:
         from IPython import display
 
         shown: Any = display
-        bar = shown.HTML(f'<progress value="{done}" max="{total}"></progress> {self.what}: {done} of {total}')
+        bar = shown.HTML(f'<progress value="{done}" max="{total}"></progress> {self._told(done, total)}')
         if self.handle is None:
             self.handle = shown.display(bar, display_id=True)
         else:
             self.handle.update(bar)
 
 
-def counter(progress: bool | Callable[..., object] | None, what: str) -> Callable[[int, int], object] | None:
-    """Returns what is told of cells done and of all."""
+def counter(progress: Progress, what: str) -> Callable[[int, int], object] | None:
+    """Returns what is told of what is done and of all."""
     if callable(progress):
         return progress
     notebook = in_notebook()
     wanted = progress if progress is not None else notebook or sys.stderr.isatty()
     return _Bar(what, notebook) if wanted else None
-
-
-def lines(progress: bool | Callable[..., object] | None) -> Callable[[str], object] | None:
-    """Returns what is told of each line for people."""
-    if callable(progress):
-        return progress
-    wanted = progress if progress is not None else in_notebook() or sys.stderr.isatty()
-    if not wanted:
-        return None
-    return lambda line: print(line, file=sys.stderr, flush=True)

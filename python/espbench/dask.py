@@ -10,11 +10,14 @@ Needs `pip install espbench[dask]`, on the workers as well.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import difflib
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from . import EspbenchError, _progress
+from . import EspbenchError, NoCell, _progress
+from . import metrics as _metrics
 from . import run as _run
 
 if TYPE_CHECKING:
@@ -29,14 +32,21 @@ RETRIES = 3
 
 def simulate(jobs: Sequence[tuple[Any, int | None]], lab: Any, metrics: Sequence[str]) -> list[list[dict[str, Any]]]:
     """Simulates rooms one after the other; returns the figures of each, as rows without what is unknown."""
-    return [_rows(_run(plan, on=None if lab else "sim", lab=lab, seed=seed, threads=1, progress=False), metrics) for plan, seed in jobs]
+    return [_room(plan, seed, lab, metrics) for plan, seed in jobs]
 
 
-def _rows(result: Any, metrics: Sequence[str]) -> list[dict[str, Any]]:
+def _room(plan: Any, seed: int | None, lab: Any, metrics: Sequence[str]) -> list[dict[str, Any]]:
+    try:
+        result = _run(plan, on=None if lab else "sim", lab=lab, seed=seed, threads=1, progress=False)
+    except (EspbenchError, TypeError) as wrong:
+        # The same comes of it anywhere: it is not tried again.
+        return [{"error": str(wrong)}]
     if result.failures:
         return [{"error": it} for it in result.failures]
-    rows = result.cells.rows()
-    return [it for it in rows if it["origin"] != "published" and (not metrics or it["metric"] in metrics)]
+    rows = [it for it in result.cells.rows() if it["origin"] != "published"]
+    found = [it for it in rows if not metrics or it["metric"] in metrics]
+    there = ", ".join(dict.fromkeys(it["metric"] for it in rows))
+    return found or [{"error": f"none of the metrics {', '.join(metrics)}; there are {there}"}]
 
 
 def _jobs(plans: Iterable[Any], seeds: Iterable[int] | None) -> Iterator[tuple[Any, int | None]]:
@@ -51,7 +61,7 @@ def _jobs(plans: Iterable[Any], seeds: Iterable[int] | None) -> Iterator[tuple[A
 
 
 def run(
-    plans: Iterable[Any],
+    plans: Iterable[Any] | str | os.PathLike[str] | Mapping[str, Any],
     *,
     client: Client | None = None,
     seeds: Iterable[int] | None = None,
@@ -59,11 +69,11 @@ def run(
     metrics: Sequence[str] = (),
     batch: int = BATCH,
     retries: int = RETRIES,
-    progress: bool | Callable[..., object] | None = None,
+    progress: _progress.Progress = None,
 ) -> list[dict[str, Any]]:
     """Simulates each plan (with each seed) on the cluster; returns the figures as rows, in the order of the jobs.
 
-    plans: plans as `espbench.run` takes them, or pairs of a plan and a seed.
+    plans: plans as `espbench.run` takes them, or one, or pairs of a plan and a seed.
     client: the cluster; without one, the client that Dask knows, or a cluster on this machine.
     seeds: seeds with which each plan is simulated.
     metrics: metrics to keep; all where none is named.
@@ -76,6 +86,13 @@ def run(
     """
     if batch < 1:
         raise ValueError(f"batch is {batch}: a task has at least one room")
+    known = _metrics()
+    for it in metrics:
+        if it not in known:
+            meant = difflib.get_close_matches(it, known, 1)
+            raise NoCell(f"there is no metric `{it}`", "", f"did you mean `{meant[0]}`?" if meant else "espbench.metrics() lists them")
+    if isinstance(plans, (str, os.PathLike, Mapping)):
+        plans = [plans]
     try:
         import distributed
     except ImportError as wrong:

@@ -21,7 +21,7 @@ _HELP = """Check, measure, tune or predict the wireless links of this project wi
 
 check [FLAGS]            mistakes in the project's sdkconfig, and what limits its throughput
 
-run PLAN [FLAGS]         carry a plan out at the board of --port, or in the virtual lab
+run PLAN [FLAGS]         carry a plan out at the board of --port, or in the virtual lab with this sdkconfig
 
 tune --want GOAL         the fewest changes of the sdkconfig that reach a goal, such as 'tcp-tx>=20Mbit/s'
 
@@ -54,6 +54,12 @@ def _project(project_path: str, global_args: Any) -> dict[str, str]:
     return {"sdkconfig": found, "target": str(target), "port": option("port") or os.environ.get("ESPPORT", ""), "cache": cache}
 
 
+def _values(words: list[str], flag: str) -> list[str]:
+    """Returns the values of a flag, as one word or as two."""
+    of_two = [value for word, value in zip(words, words[1:], strict=False) if word == flag]
+    return of_two + [it.partition("=")[2] for it in words if it.startswith(f"{flag}=")]
+
+
 def command(words: Sequence[str], project: dict[str, str]) -> list[str]:
     """Returns the words of espbench's own command for words behind `idf.py espbench` and what the project knows."""
     word, rest = (words[0], list(words[1:])) if words else ("check", [])
@@ -69,7 +75,14 @@ def command(words: Sequence[str], project: dict[str, str]) -> list[str]:
         return ["tune", *check, *chip, *rest]
     if word == "run":
         port = project["port"]
-        return ["run", *rest, *(["--on", f"serial:{port}"] if port and "--on" not in flags else [])]
+        if not rest or all(it.startswith("-") for it in rest):
+            raise LookupError("name a plan: idf.py espbench run PLAN (a .toml file, or a name of `espbench run --list`)")
+        if port and "--on" not in flags:
+            return ["run", *rest, "--on", f"serial:{port}"]
+        # The board of a port has its firmware; what is simulated gets the project's.
+        simulates = "--on" not in flags or any(it.startswith("sim") for it in _values(rest, "--on"))
+        takes_firmware = simulates and config and "--sdkconfig" not in flags
+        return ["run", *rest, *(["--sdkconfig", config] if takes_firmware else [])]
     if word == "doctor":
         return ["doctor", *rest, *([config] if config else [])]
     asked = rest[0] if rest else ""

@@ -2,20 +2,23 @@
 
 A comparison decides by the whole interval and not by the figure: `rtt < "30 ms"` holds where the interval's upper end
 is below 30 ms, fails where its lower end is not, and is inconclusive where 30 ms lies within, or where there is no
-interval. What is inconclusive is not true.
+interval. What is inconclusive is neither true nor false: whoever asks which, as `assert`, `not` and `if` do, gets the
+exception `Inconclusive`. `(rtt < "30 ms").verdict` asks without one.
 """
 
 from __future__ import annotations
 
+import numbers
 import operator
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from enum import Enum
 from functools import partial
-from typing import Any
+from typing import Any, overload
 
-from . import units
-from ._errors import EspbenchError, WrongUnit
+from . import _espbench, units
+from ._errors import EspbenchError, Inconclusive, WrongUnit
 
 
 # Whether a limit, first, holds for an end of an interval.
@@ -35,8 +38,43 @@ class Verdict(Enum):
     INCONCLUSIVE = "inconclusive"
 
 
-@dataclass(frozen=True)
-class Estimate:
+class _Compared:
+    """Comparisons of figures: by intervals, and so never `==`."""
+
+    def _figures(self) -> Figures:
+        raise NotImplementedError
+
+    def __lt__(self, limit: object) -> Comparison:
+        return Comparison(self._figures(), "<", limit)
+
+    def __le__(self, limit: object) -> Comparison:
+        return Comparison(self._figures(), "<=", limit)
+
+    def __gt__(self, limit: object) -> Comparison:
+        return Comparison(self._figures(), ">", limit)
+
+    def __ge__(self, limit: object) -> Comparison:
+        return Comparison(self._figures(), ">=", limit)
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is type(self):
+            return self._is(other)
+        raise self._no_equality()
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = object.__hash__
+
+    def _is(self, other: object) -> bool:
+        return self is other
+
+    def _no_equality(self) -> TypeError:
+        return TypeError(f"{self._figures().name} has an interval, and is compared by < <= > or >=; a value alone is .value")
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate(_Compared):
     """A figure of one cell: value and 95 % interval, in `unit`, from `n` observations.
 
     An end of the interval is None where the samples do not bound it (too few of them for a high quantile).
@@ -51,6 +89,21 @@ class Estimate:
     place: str = ""
     cell: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
+    def _figures(self) -> Figures:
+        return Figures(self.metric, [self])
+
+    def _key(self) -> tuple[object, ...]:
+        return (self.metric, self.value, self.low, self.high, self.unit, self.n, self.place)
+
+    def _is(self, other: object) -> bool:
+        return isinstance(other, Estimate) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def __format__(self, form: str) -> str:
+        return format(float(self), form) if form else str(self)
+
     @property
     def has_interval(self) -> bool:
         """Whether one of the interval's ends is known."""
@@ -64,13 +117,13 @@ class Estimate:
     def __float__(self) -> float:
         if self.value is None:
             raise EspbenchError(f"{self.metric} could not be determined")
-        return self.value
+        return float(self.value)
 
     def __str__(self) -> str:
         def number(it: float | None) -> str:
             return "unbounded" if it is None else f"{it:.4g}"
 
-        value = "not determined" if self.value is None else f"{self.value:.4g} {self.unit}"
+        value = "not determined" if self.value is None else f"{self.value:.4g} {units.shown(self.unit)}".rstrip()
         interval = "no interval"
         if self.has_interval:
             interval = f"95 % interval {number(self.low)} to {number(self.high)}"
@@ -78,13 +131,13 @@ class Estimate:
         place = f" ({self.place})" if self.place else ""
         return f"{self.metric}{place}: {value}, {interval}{count}"
 
-    def _against(self, op: str, limit: float) -> Verdict:
+    def _against(self, op: str, limit: float, may_be_negative: bool = False) -> Verdict:
         """Tells what the interval shows. `op` is one of < <= > >=."""
         upper = op in ("<", "<=")
         if self.value is None or not self.has_interval:
             return Verdict.INCONCLUSIVE
         good, bad = (self.high, self.low) if upper else (self.low, self.high)
-        if not upper and good is None and limit <= 0.0:
+        if not upper and good is None and limit <= 0.0 and not may_be_negative:
             return Verdict.HOLDS
         holds = partial(_INSIDE[op], limit)
         if good is not None and holds(good):
@@ -94,22 +147,39 @@ class Estimate:
         return Verdict.INCONCLUSIVE
 
 
+def _between(ours: Estimate, op: str, other: Estimate) -> Verdict:
+    """Tells what the interval of the difference shows, as the engine computes it from both."""
+    there = other if other.unit == ours.unit else other.to(ours.unit)
+    if not (ours.has_interval and there.has_interval):
+        return Verdict.INCONCLUSIVE
+    ends = [(it.value, it.low, it.high, it.n or 0) for it in (ours, there)]
+    value, low, high = _espbench.difference(*ends)
+    return Estimate(ours.metric, value, low, high, ours.unit, ours.n)._against(op, 0.0, may_be_negative=True)
+
+
 class Comparison:
-    """What a limit shows: true only where it holds for every figure."""
+    """What a limit shows. True where it holds for every figure, false where it fails for one, and otherwise an exception."""
 
     def __init__(self, figures: Figures, op: str, limit: object) -> None:
         self.figures = figures
         self.op = op
         self.limit = limit
-        self.verdicts = [(it, it._against(op, _limit(limit, it))) for it in figures]
+        self.verdicts = [(it, _verdict(it, op, limit, at, len(figures))) for at, it in enumerate(figures)]
         found = [verdict for _, verdict in self.verdicts]
         if not found or all(it is Verdict.HOLDS for it in found):
             self.verdict = Verdict.HOLDS if found else Verdict.INCONCLUSIVE
         else:
             self.verdict = Verdict.FAILS if Verdict.FAILS in found else Verdict.INCONCLUSIVE
 
-    def __bool__(self) -> bool:
+    @property
+    def holds(self) -> bool:
+        """Whether it holds for every figure; false of what is inconclusive, too."""
         return self.verdict is Verdict.HOLDS
+
+    def __bool__(self) -> bool:
+        if self.verdict is Verdict.INCONCLUSIVE:
+            raise Inconclusive("\n".join(self.explain()))
+        return self.holds
 
     def __repr__(self) -> str:
         return "\n".join(self.explain())
@@ -123,21 +193,36 @@ class Comparison:
             lines.append(f"  and {len(wrong) - 10} further figures")
         if self.verdict is Verdict.INCONCLUSIVE:
             lines.append("  inconclusive is not passed: take more samples, or allow a wider limit")
-        if not self:
+        if not self.holds:
             lines += self.figures.causes(causes)
         return lines
+
+
+def _verdict(of: Estimate, op: str, limit: object, at: int, count: int) -> Verdict:
+    if isinstance(limit, Estimate):
+        return _between(of, op, limit)
+    if isinstance(limit, Figures):
+        if len(limit) not in (1, count):
+            raise EspbenchError(
+                f"{of.metric} has {count} figures, and {limit.name} has {len(limit)}",
+                "figures are compared one by one, or all with one",
+                "choose some by result.figures(…)",
+            )
+        return _between(of, op, limit[at if len(limit) > 1 else 0])
+    return of._against(op, _limit(limit, of))
 
 
 def _limit(limit: object, of: Estimate) -> float:
     if isinstance(limit, str):
         return units.parse(limit, of.unit)
-    if isinstance(limit, Estimate):
-        return units.convert(float(limit), limit.unit, of.unit)
-    if isinstance(limit, (int, float)) and not isinstance(limit, bool) and _plain(of.unit):
+    if isinstance(limit, timedelta):
+        return units.convert(limit.total_seconds(), "s", of.unit)
+    if isinstance(limit, numbers.Real) and not isinstance(limit, bool) and _plain(of.unit):
         return float(limit)
-    if isinstance(limit, (int, float)):
-        raise WrongUnit(f"the limit {limit} has no unit", f"{of.metric} is in {of.unit}", f"write '{limit} {of.unit}'")
-    raise TypeError(f"{of.metric} cannot be compared with {type(limit).__name__}: write a text such as '30 {of.unit}'")
+    unit = units.shown(of.unit)
+    if isinstance(limit, numbers.Real):
+        raise WrongUnit(f"the limit {limit} has no unit", f"{of.metric} is in {unit}", f"write '{limit} {unit}'")
+    raise TypeError(f"{of.metric} cannot be compared with {type(limit).__name__}: write a text such as '30 {unit}'")
 
 
 def _plain(unit: str) -> bool:
@@ -145,7 +230,7 @@ def _plain(unit: str) -> bool:
     return unit in ("", "probes", "messages", "devices", "frames", "packets", "datagrams", "messages/s")
 
 
-class Figures(Sequence[Estimate]):
+class Figures(_Compared, Sequence[Estimate]):
     """One metric of one or several cells: `<`, `<=`, `>` and `>=` hold where they hold for each of them."""
 
     def __init__(self, name: str, estimates: Sequence[Estimate], source: Any = None) -> None:
@@ -156,8 +241,25 @@ class Figures(Sequence[Estimate]):
     def __len__(self) -> int:
         return len(self._estimates)
 
-    def __getitem__(self, at: Any) -> Any:
+    @overload
+    def __getitem__(self, at: int) -> Estimate: ...
+    @overload
+    def __getitem__(self, at: slice) -> Figures: ...
+    def __getitem__(self, at: int | slice) -> Estimate | Figures:
+        if isinstance(at, slice):
+            return Figures(self.name, self._estimates[at], self._source)
         return self._estimates[at]
+
+    def _figures(self) -> Figures:
+        return self
+
+    def _is(self, other: object) -> bool:
+        if self is other:
+            return True
+        raise self._no_equality()
+
+    def __format__(self, form: str) -> str:
+        return format(self._only(), form) if form else str(self)
 
     def __iter__(self) -> Iterator[Estimate]:
         return iter(self._estimates)
@@ -188,18 +290,6 @@ class Figures(Sequence[Estimate]):
 
     def __float__(self) -> float:
         return float(self._only())
-
-    def __lt__(self, limit: object) -> Comparison:
-        return Comparison(self, "<", limit)
-
-    def __le__(self, limit: object) -> Comparison:
-        return Comparison(self, "<=", limit)
-
-    def __gt__(self, limit: object) -> Comparison:
-        return Comparison(self, ">", limit)
-
-    def __ge__(self, limit: object) -> Comparison:
-        return Comparison(self, ">=", limit)
 
     def __repr__(self) -> str:
         return "\n".join(str(it) for it in self._estimates)

@@ -21,7 +21,7 @@ class Fleet:
     """A process of `espbench live --pty`; `ports` are the paths of its consoles, the initiator's first."""
 
     def __init__(self, lab: str | os.PathLike[str] = "two-boards", **flags: Any) -> None:
-        words = ["live", "--pty", "--quiet", *_words.flags({"lab": lab, "format": "json", **flags})]
+        words = ["live", *_words.flags(["live"], {"lab": lab, "format": "json", "pty": True, "quiet": True}, flags)]
         self.devices: list[dict[str, Any]] = []
         #: Counts at the end, once it has ended: `valid` tells whether the lab kept up with the clock.
         self.end: dict[str, Any] | None = None

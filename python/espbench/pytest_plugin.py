@@ -10,22 +10,19 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
+import warnings
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 import espbench as _espbench
+from espbench import _espbench as _engine
 from espbench import units
-from espbench.figures import Comparison, Figures, Verdict
+from espbench.baselines import Baselines
+from espbench.figures import Comparison, Figures
 from espbench.fleet import Fleet
 from espbench.result import Diagnosis, Result, SettingsCheck
-
-# What a baseline file begins with.
-SCHEMA = "espbench-baselines/1"
-
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Adds the options of the plugin."""
@@ -38,83 +35,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addini("espbench_baselines", "file of baselines, from the root of the project", default="espbench-baselines.json")
 
 
-class Baselines:
-    """The file of baselines: reports by name."""
-
-    def __init__(self, path: Path, update: bool) -> None:
-        self.path = path
-        self.update = update
-
-    def _read(self) -> dict[str, Any]:
-        try:
-            known = json.loads(self.path.read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            return {"schema": SCHEMA, "baselines": {}}
-        except ValueError as wrong:
-            raise _espbench.EspbenchError(f"{self.path} is no file of baselines", str(wrong), "restore it, or remove it") from None
-        if not isinstance(known, dict) or known.get("schema") != SCHEMA:
-            raise _espbench.EspbenchError(f"{self.path} is no file of baselines", f"it is not of {SCHEMA}", "remove it")
-        return known
-
-    def get(self, name: str) -> list[dict[str, Any]] | None:
-        """Returns the figures of a baseline."""
-        found = self._read()["baselines"].get(name)
-        return None if found is None else list(found)
-
-    def put(self, name: str, figures: list[dict[str, Any]]) -> None:
-        """Writes a baseline: a file of one line for each figure, so that differences can be read."""
-        known = self._read()
-        known["baselines"][name] = figures
-        lines = []
-        for key, rows in sorted(known["baselines"].items()):
-            inner = ",\n".join("   " + json.dumps(row, sort_keys=True) for row in rows)
-            lines.append(f"  {json.dumps(key)}: [\n{inner}\n  ]")
-        text = '{"schema": %s, "baselines": {\n%s\n}}\n' % (json.dumps(SCHEMA), ",\n".join(lines))
-        beside = self.path.with_suffix(".part")
-        beside.write_text(text, encoding="utf-8")
-        os.replace(beside, self.path)
-
-
-# What tells the figure of one cell from that of another.
-_IDENTITY = ("kind", "chip", "mode", "metric", "payload_bytes", "devices", "distance_m", "security", "environment", "lab_variant", "cell")
-_KEPT = (*_IDENTITY, "value", "unit", "n", "ci_low", "ci_high", "origin", "seed")
-
-# Metrics of which more is better.
-_MORE = ("throughput", "rate", "heap", "battery", "range", "goodput")
-
-
-def _rows(result: Result, metrics: tuple[str, ...]) -> list[dict[str, Any]]:
-    cells = [it for it in result.json["cells"] if it["origin"] != "published" and it["value"] is not None]
-    cells = [it for it in cells if not metrics or it["metric"] in metrics]
-    return [{key: it[key] for key in _KEPT if it.get(key) is not None} for it in cells]
-
-
-def _is_worse(ours: dict[str, Any], before: dict[str, Any], tolerance: float) -> Verdict:
-    """Tells whether a figure has become worse than its baseline by more than a part of that."""
-    exact = ours["origin"] == before["origin"] == "simulated" and ours.get("seed") == before.get("seed")
-    if exact and ours["value"] == before["value"]:
-        return Verdict.HOLDS
-    if "ci_low" not in ours and "ci_high" not in ours:
-        # Extremes and counts have no interval: they are kept to be read, and decide only where all is exact.
-        return Verdict.INCONCLUSIVE
-    sign = -1.0 if any(it in ours["metric"] for it in _MORE) else 1.0
-    limit = before["value"] * (1.0 + sign * tolerance)
-    ends = (ours.get("ci_low"), ours.get("ci_high"))
-    good, bad = (ends[1], ends[0]) if sign > 0 else (ends[0], ends[1])
-    if bad is not None and (bad - limit) * sign > 0:
-        return Verdict.FAILS
-    if good is not None and (good - limit) * sign <= 0:
-        return Verdict.HOLDS
-    return Verdict.INCONCLUSIVE
-
-
 class Bench:
     """What a test has of espbench: the functions of the module, on the target of the command line, and baselines."""
 
-    def __init__(self, node: str, on: str | None, baselines: Baselines) -> None:
+    def __init__(self, node: str, on: str | None, baselines: Baselines, update: bool) -> None:
         self._node = node
         self._on = on
         self._baselines = baselines
+        self._update = update
 
     def run(self, plan: Any, **given: Any) -> Result:
         """Carries out a plan as `espbench.run` does, on `--espbench-on` where no target is named."""
@@ -131,7 +59,8 @@ class Bench:
 
     def tune(self, check: Any = None, want: Any = None, **given: Any) -> Result | SettingsCheck:
         """Answers as `espbench.tune` does."""
-        return _espbench.tune(check, want, progress=given.pop("progress", False), **given)
+        found: Result | SettingsCheck = _espbench.tune(check, want, progress=given.pop("progress", False), **given)
+        return found
 
     def doctor(self, *files: Any, **given: Any) -> Diagnosis:
         """Answers as `espbench.doctor` does."""
@@ -157,60 +86,92 @@ class Bench:
                 if was_going:
                     it.start_redirect_thread()
 
-    def baseline(self, result: Result, *metrics: str, name: str | None = None, tolerance: str | float = "10 %") -> None:
-        """Fails where figures are worse than their baseline by more than the tolerance, or where that stays open.
+    def baseline(
+        self,
+        result: Result,
+        *metrics: str,
+        name: str | None = None,
+        tolerance: str | float = "10 %",
+        points: str | float = "1 %",
+    ) -> None:
+        """Fails where figures are worse than their baseline by more than the tolerance, new, or missing.
 
-        A simulation with the baseline's seed is compared exactly: what is the same has passed. Others are compared by
-        intervals: the whole interval must be within the tolerance of the baseline's value. Without metrics those that
-        have intervals are compared. `--espbench-update` writes the baseline.
+        tolerance: a text such as "10 %", or a part of one: of a figure's value before.
+        points: the same of shares, such as loss: a text such as "1 %", or a number, in percentage points.
+
+        Both intervals decide: a figure fails where they show that it is worse. Where it is beyond the tolerance and they
+        do not show it, it is inconclusive: then it fails if you have named its metric, and is a warning otherwise.
+        What has no interval, or had an unbounded one, is left out unless you name it. Which direction is better, the
+        engine knows; counts of which neither is are not kept. `--espbench-update` writes the baseline.
         """
-        part = units.parse(tolerance, "percent") / 100 if isinstance(tolerance, str) else tolerance
+        part = units.parse(tolerance, "percent") / 100 if isinstance(tolerance, str) else float(tolerance)
+        of_shares = units.parse(points, "percent") if isinstance(points, str) else float(points)
+        if not (part >= 0 and of_shares >= 0):
+            raise ValueError(f"a tolerance is not negative: tolerance={tolerance!r}, points={points!r}")
         name = name or self._node
-        ours = _rows(result, metrics)
-        if metrics and not ours:
-            raise _espbench.NoCell(f"there is none of the metrics {', '.join(metrics)}")
-        if self._baselines.update:
-            self._baselines.put(name, ours)
+        _check_metrics(result, metrics)
+        if self._update:
+            self._baselines.put(name, json.loads(result._report.to_keep(metrics)))
             return
         before = self._baselines.get(name)
         if before is None:
             pytest.fail(f"{self._baselines.path} has no baseline `{name}`: run pytest --espbench-update once", pytrace=False)
-        lines = _compare(ours, before, part, bool(metrics))
-        if lines:
+        rows = json.loads(result._report.against(json.dumps(before), metrics, part, of_shares))
+        failing = _FAILING | ({"inconclusive"} if metrics else set())
+        wrong = [it for it in rows if it["verdict"] in failing]
+        if wrong or not any(it["verdict"] in _DECIDED for it in rows):
+            lines = [_told(it) for it in wrong[:_LINES]] or ["  no figure of the baseline can be decided: name metrics"]
+            if len(wrong) > _LINES:
+                lines.append(f"  and {len(wrong) - _LINES} further figures")
             causes = Figures("", [], result).causes()
             pytest.fail("\n".join([f"against the baseline `{name}`:", *lines, *causes]), pytrace=False)
+        for it in rows:
+            if it["verdict"] == "inconclusive":
+                warnings.warn(f"against the baseline `{name}`: {_told(it).strip()}", stacklevel=2)
 
 
-def _key(row: dict[str, Any]) -> tuple[Any, ...]:
-    return tuple(row.get(it) for it in _IDENTITY)
+# Figures that are told of a baseline.
+_LINES = 20
+
+# What has been decided, and what never passes.
+_DECIDED = {"holds", "worse", "inconclusive"}
+_FAILING = {"worse", "new", "missing"}
 
 
-def _compare(ours: list[dict[str, Any]], before: list[dict[str, Any]], tolerance: float, named: bool) -> list[str]:
-    """Returns a line for each figure that has not passed."""
-    known = {_key(it): it for it in before}
-    lines = []
-    seen = 0
-    for row in ours:
-        base = known.get(_key(row))
-        if base is None:
-            lines.append(f"  new: {_told(row)} is not in the baseline (pytest --espbench-update)")
-            continue
-        seen += 1
-        verdict = _is_worse(row, base, tolerance)
-        if verdict is Verdict.INCONCLUSIVE and not named and "ci_low" not in row and "ci_high" not in row:
-            continue
-        if verdict is not Verdict.HOLDS:
-            word = "worse" if verdict is Verdict.FAILS else "inconclusive"
-            lines.append(f"  {word}: {_told(row)}, before {base['value']:.4g} {base['unit']}, allowed {100 * tolerance:g} % more or less")
-    if not seen:
-        lines.append("  no figure of the baseline was measured")
-    return lines[:20]
+def _check_metrics(result: Result, metrics: tuple[str, ...]) -> None:
+    """Refuses names that the result does not have, and those of which neither direction is better."""
+    there = {it["metric"]: it["unit"] for it in result.json["cells"] if it["origin"] != "published"}
+    for metric in metrics:
+        if metric not in there:
+            raise _espbench.NoCell(f"there is no metric `{metric}`", f"there are {', '.join(there)}")
+        if _better(metric) == "neither":
+            raise _espbench.EspbenchError(
+                f"a baseline of `{metric}` decides nothing", "neither direction of it is better", "assert a limit of it"
+            )
+
+
+def _better(metric: str) -> str:
+    """Returns the engine's word for the direction that is better."""
+    return next((better for name, _, better, _ in _engine.metrics() if name == metric), "")
 
 
 def _told(row: dict[str, Any]) -> str:
-    low, high = (f"{row[it]:.4g}" if it in row else "unbounded" for it in ("ci_low", "ci_high"))
-    size = f" of {row['payload_bytes']} B" if "payload_bytes" in row else ""
-    return f"{row['metric']}{size} {row['value']:.4g} {row['unit']} (95 % interval {low} to {high})"
+    """Tells a figure that has not passed."""
+    now, before = row["now"], row["before"]
+    named = now or before
+    head = f"  {row['verdict']}: {named['metric']} of {named['test']}"
+    if now is None:
+        return f"{head}: before {_value(before)}, and now there is none"
+    if before is None:
+        return f"{head}: {_value(now)} is not in the baseline (pytest --espbench-update)"
+    allowed = "" if row["allowed"] is None else f", allowed {row['allowed']:.4g} {units.shown(now['unit'])}"
+    return f"{head}: {_value(now)}, before {_value(before)}{allowed}"
+
+
+def _value(figure: dict[str, Any]) -> str:
+    low, high = figure.get("ci_low"), figure.get("ci_high")
+    ends = f" [{'?' if low is None else f'{low:.4g}'} to {'?' if high is None else f'{high:.4g}'}]"
+    return f"{figure['value']:.4g} {units.shown(figure['unit'])}{'' if low is None and high is None else ends}"
 
 
 @pytest.fixture
@@ -219,7 +180,7 @@ def espbench(request: pytest.FixtureRequest) -> Bench:
     config = request.config
     on = config.getoption("--espbench-on") or config.getini("espbench_on") or None
     path = config.rootpath / str(config.getini("espbench_baselines"))
-    return Bench(request.node.nodeid, on, Baselines(path, bool(config.getoption("--espbench-update"))))
+    return Bench(request.node.nodeid, on, Baselines(path), bool(config.getoption("--espbench-update")))
 
 
 @pytest.fixture(scope="session")

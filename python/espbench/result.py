@@ -5,15 +5,21 @@ from __future__ import annotations
 import html
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from . import _words
 from ._errors import NoCell
 from ._espbench import Report, Table
 from .figures import Estimate, Figures
+
+if TYPE_CHECKING:
+    from ._flags import MetricNames
+else:
+    MetricNames = object
 
 # Forms of a file, by its ending.
 _FORMS = {".html": "html", ".htm": "html", ".json": "json", ".csv": "csv", ".md": "markdown", ".txt": "full"}
@@ -28,6 +34,10 @@ _PLACE = [
 ]
 
 
+# Values of these columns that name no place.
+_UNSTATED = {"mode": "unstated", "devices": 1}
+
+
 @dataclass(frozen=True)
 class Cause:
     """A likely cause of losses or delays: what it is, how much speaks for it, and what to do."""
@@ -37,7 +47,7 @@ class Cause:
     remedy: str = ""
 
 
-class Result:
+class Result(MetricNames):
     """A run, a prediction or a search of settings: `result.p99`, `result["loss"]`, `result.cells.to_pandas()`.
 
     Every figure is in its cell's unit (`unit`) and has a 95 % interval. Times are in ms, losses in percent, rates in
@@ -126,6 +136,7 @@ class Result:
             if key not in columns:
                 raise NoCell(f"results have no column `{key}`", "", "result.cells.columns lists them")
         rows = [it for it in self.json["cells"] if it["metric"] == name and it["origin"] != "published"]
+        settings = {key: _words.plain(value) for key, value in settings.items()}
         found = [it for it in rows if all(it.get(key) == value for key, value in settings.items())]
         if not found:
             told = ", ".join(f"{key} = {value!r}" for key, value in settings.items())
@@ -136,14 +147,30 @@ class Result:
     def __getitem__(self, metric: str) -> Figures:
         return self.figures(metric)
 
-    def __getattr__(self, name: str) -> Figures:
-        # Python asks for names of its own, too, and copies look before there is anything.
-        if name.startswith("_") or "_report" not in self.__dict__:
-            raise AttributeError(name)
+    def __iter__(self) -> Iterator[str]:
+        """Goes through the names of the metrics: `{name: result[name] for name in result}`."""
+        return iter(self.metrics)
+
+    def __contains__(self, metric: object) -> bool:
         try:
-            return self.figures(name)
-        except NoCell as wrong:
-            raise AttributeError(str(wrong)) from None
+            return isinstance(metric, str) and bool(self._metric(metric))
+        except NoCell:
+            return False
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *self.metrics})
+
+    # Type checkers know the metrics by name, so that they find one that is mistyped.
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Figures:
+            # Python asks for names of its own, too, and copies look before there is anything.
+            if name.startswith("_") or "_report" not in self.__dict__:
+                raise AttributeError(name)
+            try:
+                return self.figures(name)
+            except NoCell as wrong:
+                raise AttributeError(str(wrong)) from None
 
     def _metric(self, name: str) -> str:
         """Returns the metric of a name, or that which leads with a statistic."""
@@ -237,7 +264,7 @@ def _from_json(text: str, status: int = 0) -> Result:
 
 
 def _estimate(cell: dict[str, Any]) -> Estimate:
-    parts = [form.format(cell[key]) for key, form in _PLACE if cell.get(key) not in (None, "", 1 if key == "devices" else "")]
+    parts = [form.format(cell[key]) for key, form in _PLACE if cell.get(key) not in (None, "", _UNSTATED.get(key, ""))]
     return Estimate(
         cell["metric"],
         cell["value"],
@@ -248,6 +275,10 @@ def _estimate(cell: dict[str, Any]) -> Estimate:
         ", ".join(parts),
         cell,
     )
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}" if count else ""
 
 
 class _Document(dict[str, Any]):
@@ -288,6 +319,18 @@ class Diagnosis(_Document):
 
 class SettingsCheck(_Document):
     """What is wrong with an sdkconfig, and what limits its throughput (simulated, in Mbit/s)."""
+
+    def _lines(self) -> list[str]:
+        lines = [f"{self['chip']}, ESP-IDF {self['release']}: " + (_counted(len(self.wrong), "mistake") or "no mistake")]
+        for it in self["findings"]:
+            lines.append(f"  {it['severity']}: {it['what']}")
+            lines += [f"    do: {one['name']}={one['to']} (now {one['from']})" for one in it["set"]]
+        for it in self["limits"]:
+            there = "" if it["simulated_mbit_s"] is None else f" {it['simulated_mbit_s']:.3g} Mbit/s in the lab,"
+            lines.append(f"  {it['metric']}:{there} limited by {it['limits'][0]['what']}" if it["limits"] else f"  {it['metric']}:{there}".rstrip(","))
+        if self.recommended:
+            lines.append("  do first: " + ", ".join(self.recommended))
+        return lines
 
     @property
     def wrong(self) -> list[dict[str, Any]]:

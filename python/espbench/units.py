@@ -31,7 +31,15 @@ _UNITS: dict[str, tuple[str, float]] = {
     "m": ("length", 1.0),
 }
 
+# Signs of units whose names in tables are words.
+_SIGNS = {"percent": "%", "index": ""}
+
 _QUANTITY = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(\S.*?)?\s*")
+
+
+def shown(unit: str) -> str:
+    """Returns a unit as people write it behind a number."""
+    return _SIGNS.get(unit, unit)
 
 
 def convert(value: float, unit: str, to: str) -> float:

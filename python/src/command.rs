@@ -20,18 +20,33 @@ pub(crate) fn main(py: Python<'_>, words: Vec<OsString>) -> u8 {
     })
 }
 
-/// Runs a subcommand inside this process; returns the exit status and what it prints to stdout. `said` is called
-/// with each line for people.
+/// Lists the flags of a subcommand: name, whether it takes a value, whether it repeats, what it does.
 #[pyfunction]
-#[pyo3(signature = (words, said = None))]
+pub(crate) fn flags(words: Vec<String>) -> Vec<(String, bool, bool, String)> {
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let row = |it: cli::FlagFacts| (it.name, it.takes_value, it.repeats, it.meaning);
+    cli::flags(&words).into_iter().map(row).collect()
+}
+
+/// Runs a subcommand inside this process; returns the exit status and what it prints to stdout. `progress` is called
+/// with what is done and all there is; `said` with each line for people.
+#[pyfunction]
+#[pyo3(signature = (words, progress = None, said = None))]
 pub(crate) fn ask(
     py: Python<'_>,
     words: Vec<OsString>,
+    progress: Option<Py<PyAny>>,
     said: Option<Py<PyAny>>,
 ) -> PyResult<(u8, String)> {
     let host = HostProgram::default();
     let words: Vec<OsString> = std::iter::once("espbench".into()).chain(words).collect();
-    let look = |py: Python<'_>| hand_on(py, &host, said.as_ref());
+    let look = |py: Python<'_>| {
+        hand_on(py, &host, said.as_ref())?;
+        match (&progress, host.work.take()) {
+            (Some(progress), Some(work)) => progress.call1(py, (work.done, work.total)).map(drop),
+            _ => Ok(()),
+        }
+    };
     let asked = attended(py, &host, look, || cli::ask(&host, &words))?;
     asked.map_err(|wrong| error::of(py, &wrong))
 }

@@ -27,11 +27,14 @@ fn _espbench(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<table::PyTable>()?;
     m.add_function(wrap_pyfunction!(command::main, m)?)?;
     m.add_function(wrap_pyfunction!(command::ask, m)?)?;
+    m.add_function(wrap_pyfunction!(command::flags, m)?)?;
     m.add_function(wrap_pyfunction!(simulate::simulate, m)?)?;
     m.add_function(wrap_pyfunction!(simulate::plans, m)?)?;
     m.add_function(wrap_pyfunction!(simulate::are_for_lab, m)?)?;
     m.add_function(wrap_pyfunction!(simulate::of_lab, m)?)?;
     m.add_function(wrap_pyfunction!(report::read_store, m)?)?;
     m.add_function(wrap_pyfunction!(report::runs, m)?)?;
+    m.add_function(wrap_pyfunction!(report::metrics, m)?)?;
+    m.add_function(wrap_pyfunction!(report::difference, m)?)?;
     Ok(())
 }

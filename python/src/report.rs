@@ -10,8 +10,12 @@ use espbench::render::glance::Screen;
 use espbench::store::Store;
 use espbench_doctor::finding::Diagnosis;
 use espbench_doctor::stored::RunLosses;
+use espbench_measure::cell::Estimate;
 use espbench_measure::columns::{SampleTable, TestRow};
+use espbench_measure::compare::{KeptFigure, Tolerance, baseline, to_keep};
+use espbench_measure::interval;
 use espbench_measure::label;
+use espbench_measure::metric;
 use espbench_measure::report::Report;
 use espbench_measure::run::Recorded;
 use espbench_measure::warning::Warning;
@@ -62,6 +66,24 @@ pub(crate) fn runs(
         (it.name, it.facts.started, it.facts.target, it.planned, it.done, it.failed)
     };
     Ok(listed.into_iter().map(row).collect())
+}
+
+/// Lists all metrics: name, unit, which direction is better (`lower`, `higher` or `neither`), whether values are shares.
+#[pyfunction]
+pub(crate) fn metrics() -> Vec<(String, &'static str, &'static str, bool)> {
+    let row = |it: metric::MetricFacts| (it.name, it.unit, it.better.name(), it.is_share);
+    metric::registry().into_iter().map(row).collect()
+}
+
+/// Figure with its interval and the number of observations.
+type Ends = (Option<f64>, Option<f64>, Option<f64>, u64);
+
+/// Returns the difference of two figures in one unit, with the interval that follows from both.
+#[pyfunction]
+pub(crate) fn difference(a: Ends, b: Ends) -> (Option<f64>, Option<f64>, Option<f64>) {
+    let of = |(value, low, high, n): Ends| Estimate { value, n, low, high };
+    let found = interval::difference(&of(a), &of(b));
+    (found.value, found.low, found.high)
 }
 
 impl PyReport {
@@ -162,6 +184,12 @@ impl PyReport {
             None if form == "text" && has_answer => {
                 render::glance::render(report, Screen::default())
             }
+            None if form == "text" && report.tuning.is_some() => {
+                let origin = Some(report.run.origin);
+                let card = report.tuning.as_ref();
+                card.map(|it| render::tune::first_screen(it, origin, "", Screen::default()))
+                    .unwrap_or_default()
+            }
             _ => output::draw(report, format),
         }))
     }
@@ -183,6 +211,33 @@ impl PyReport {
     fn diagnosis(&self, py: Python<'_>) -> PyResult<String> {
         let made = py.detach(|| Ok(serde_json::to_string(&self.diagnose()?)?));
         made.map_err(|wrong: anyhow::Error| error::any(py, &wrong))
+    }
+
+    /// Returns as JSON the figures that a baseline keeps: of these metrics, or of all.
+    fn to_keep(&self, py: Python<'_>, metrics: Vec<String>) -> PyResult<String> {
+        let made = || Ok(serde_json::to_string(&to_keep(&self.report.cells, &metrics))?);
+        py.detach(made).map_err(|wrong: anyhow::Error| error::any(py, &wrong))
+    }
+
+    /// Returns as JSON what became of the figures of a baseline: `part` is the tolerance as a part of a value, `points` that
+    /// of shares in percentage points.
+    fn against(
+        &self,
+        py: Python<'_>,
+        before: &str,
+        metrics: Vec<String>,
+        part: f64,
+        points: f64,
+    ) -> PyResult<String> {
+        let before: Vec<KeptFigure> = serde_json::from_str(before).map_err(|wrong| {
+            PyValueError::new_err(format!("these are no figures of a baseline: {wrong}"))
+        })?;
+        let tolerance = Tolerance { part, points: Some(points) };
+        let held = || {
+            let rows = baseline(&self.report.cells, &before, &metrics, &tolerance);
+            Ok(serde_json::to_string(&rows)?)
+        };
+        py.detach(held).map_err(|wrong: anyhow::Error| error::any(py, &wrong))
     }
 
     #[getter]

@@ -59,7 +59,16 @@ def test_nothing_is_lost_with_a_worker(cluster: Any) -> None:
 
 
 def test_a_room_that_cannot_be_is_an_error_of_its_own(cluster: Any) -> None:
-    with distributed.Client(cluster) as client, pytest.raises(espbench.EspbenchError, match="no-such"):
-        espbench.dask.run([{"name": "a", "measure": [{"kind": "no-such"}]}], client=client, retries=0)
+    broken = {"name": "a", "measure": [{"kind": "no-such"}]}
+    with distributed.Client(cluster) as client:
+        # One plan is as good as a list of one.
+        (row,) = espbench.dask.run(broken, client=client)
+        assert row["job"] == 0 and "no-such" in row["error"]
+        rows = espbench.dask.run([broken, ROOM], client=client, metrics=["loss"])
+        assert [("error" in it, it["job"]) for it in rows] == [(True, 0), (False, 1)]
+        (none,) = espbench.dask.run([ROOM], client=client, metrics=["throughput"])
+        assert "none of the metrics throughput; there are " in none["error"]
+    with pytest.raises(espbench.NoCell, match="did you mean `rtt_exact_avg`"):
+        espbench.dask.run([ROOM], metrics=["rtt_exact_av"])
     with pytest.raises(ValueError, match="batch is 0"):
         espbench.dask.run([ROOM], batch=0)

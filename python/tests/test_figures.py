@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import espbench
 import pytest
 from espbench import units
@@ -32,17 +34,50 @@ def figures(low: float | None, value: float | None, high: float | None, unit: st
 )
 def test_the_whole_interval_decides(low, value, high, op, limit, verdict) -> None:
     found = Comparison(figures(low, value, high), op, limit)
-    assert found.verdict is verdict
-    assert bool(found) is (verdict is Verdict.HOLDS)
+    assert found.verdict is verdict and found.holds is (verdict is Verdict.HOLDS)
+    if verdict is Verdict.INCONCLUSIVE:
+        with pytest.raises(espbench.Inconclusive, match="inconclusive"):
+            bool(found)
+        with pytest.raises(AssertionError):
+            assert not found
+    else:
+        assert bool(found) is found.holds
+
+
+def test_there_is_no_equality_of_intervals() -> None:
+    one = figures(20, 25, 29)
+    for wrong in (lambda: one == "25 ms", lambda: one != "25 ms", lambda: one[0] == 25, lambda: one == figures(20, 25, 29)):
+        with pytest.raises(TypeError, match="is compared by < <= > or >="):
+            wrong()
+    assert one[0] == figures(20, 25, 29)[0] and one[0] in list(one) and one.index(one[0]) == 0
+
+
+def test_elements_and_durations_compare() -> None:
+    several = Figures("rtt_p99", [*figures(20, 25, 29), *figures(10, 15, 19)])
+    assert all(it < "30 ms" for it in several) and not several[1] > "20 ms"
+    assert several < timedelta(milliseconds=30) and several > timedelta(microseconds=9_000)
+    assert f"{several[0]:.2f}" == "25.00" and max(several, key=float).value == 25
+    assert isinstance(several[:1], Figures) and len(several[:1]) == 1
+
+
+def test_figures_compare_with_figures_by_both_intervals() -> None:
+    low, high = figures(20, 25, 29), figures(40, 45, 50)
+    assert low < high and not low > high and low[0] < high[0]
+    # The ends touch, and their difference does not reach zero: the engine's rule, not one of overlap.
+    assert (low < figures(28, 33, 38)).holds
+    assert (low < figures(24, 26, 32)).verdict is Verdict.INCONCLUSIVE
+    assert low < figures(0.04, 0.045, 0.05, "s")
+    with pytest.raises(espbench.EspbenchError, match="one by one"):
+        _ = Figures("a", [*low, *low]) < Figures("b", [*low, *low, *low])
 
 
 def test_every_figure_must_hold() -> None:
     three = Figures("loss", [Estimate("loss", 1, 0, 2, "percent", 9), Estimate("loss", 3, 2.5, 4, "percent", 9, "230 B")])
     found = three < "2.1 %"
     assert found.verdict is Verdict.FAILS and not found
-    assert found.explain()[1] == "  fails: loss (230 B): 3 percent, 95 % interval 2.5 to 4, n = 9"
+    assert found.explain()[1] == "  fails: loss (230 B): 3 %, 95 % interval 2.5 to 4, n = 9"
     assert three < "5 %"
-    assert not Figures("loss", []) < "5 %", "of nothing nothing holds"
+    assert not (Figures("loss", []) < "5 %").holds, "of nothing nothing holds"
 
 
 def test_units() -> None:

@@ -61,7 +61,12 @@ def test_it_stands_behind_other_commands(project: Path) -> None:
 def test_the_port_of_idf_py_is_the_board_of_a_run(project: Path) -> None:
     facts = {"sdkconfig": "sdkconfig", "target": "esp32", "port": "/dev/ttyUSB0"}
     assert command(["run", "round-trip"], facts) == ["run", "round-trip", "--on", "serial:/dev/ttyUSB0"]
-    assert command(["run", "round-trip", "--on", "sim"], facts) == ["run", "round-trip", "--on", "sim"]
+    assert command(["run", "round-trip", "--on", "sim"], facts) == ["run", "round-trip", "--on", "sim", "--sdkconfig", "sdkconfig"]
+    assert command(["run", "round-trip", "--on=udp:192.0.2.1"], facts) == ["run", "round-trip", "--on=udp:192.0.2.1"]
+    assert command(["run", "a.toml"], {**facts, "port": ""}) == ["run", "a.toml", "--sdkconfig", "sdkconfig"]
+    for nothing in (["run"], ["run", "-q"]):
+        with pytest.raises(LookupError, match="name a plan"):
+            command(nothing, facts)
     assert command(["tune", "--want", "heap>=100KB"], facts)[:3] == ["tune", "--check", "sdkconfig"]
     assert command(["predict", "fleet", "--devices", "9"], facts)[-2:] == ["--sdkconfig", "sdkconfig"]
     assert command(["doctor", "boot.log"], facts) == ["doctor", "boot.log", "sdkconfig"]
@@ -77,7 +82,11 @@ def test_a_run_in_the_lab(project: Path) -> None:
     )
     ran = idf(project, "espbench", "run", f"{project}/plan.toml", "--on", "sim", "--store", f"{project}/runs.sqlite", "-q")
     assert ran.returncode == 0, ran.stderr
-    assert "round trip" in ran.stdout
+    assert "round trip" in ran.stdout and not ran.stderr, ran.stderr
+    import espbench
+
+    text = espbench.read_run(project / "runs.sqlite").json["run"]["plan_text"]
+    assert 'profile = "esp32c3"' in text, "the project's chip"
 
 
 def test_a_project_without_an_sdkconfig_is_told_so(tmp_path: Path) -> None:

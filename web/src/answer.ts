@@ -1,18 +1,24 @@
 /// A prediction on the page: asked anew with each change, shown while it gets finer.
 
-import { advice, bars, figures } from "./figures";
+import { advice, bars, figures, type TryChange } from "./figures";
 import { announce, commandLine, copy, download, h, put } from "./dom";
 import { type Asked, EngineWorker, predict, type Predicted } from "./engine/client";
 import { EngineError, type FleetQuestion, type Report } from "./engine/types";
 import { digits, percent, time } from "./format";
+import { LinkError } from "./share";
 
 /** Makes the lines of an error. */
 export function wrong(why: unknown): HTMLElement {
+    if (why instanceof LinkError) return told("this link cannot be read", why.why, why.remedy);
     const it = why instanceof EngineError ? why.wrong : { what: "something went wrong", why: why instanceof Error ? why.message : String(why), remedy: "load the page again", line: 0 };
+    return told(it.what, it.why, it.remedy);
+}
+
+function told(what: string, why: string, remedy: string): HTMLElement {
     return h("div", { class: "wrong", role: "alert" },
-        h("p", { class: "what" }, it.what),
-        it.why ? h("p", {}, `Why: ${it.why}`) : null,
-        it.remedy ? h("p", {}, `Do: ${it.remedy}`) : null);
+        h("p", { class: "what" }, what),
+        why ? h("p", {}, `Why: ${why}`) : null,
+        remedy ? h("p", {}, `Do: ${remedy}`) : null);
 }
 
 /** Returns parts of the latency, or causes of loss, of a report: they are stacked bars of a figure of it. */
@@ -38,7 +44,7 @@ export class AnswerView {
     private readonly line: HTMLElement;
     private asked: Asked | undefined;
 
-    constructor(private readonly name: string, private readonly heard: (whole: boolean) => void = () => undefined) {
+    constructor(private readonly name: string, private readonly tryIt: TryChange, private readonly heard: (whole: boolean) => void = () => undefined) {
         this.state = h("p", { class: "state" });
         this.body = h("div", { class: "body", "aria-busy": "false" });
         this.line = h("div", { class: "line" });
@@ -94,7 +100,7 @@ export class AnswerView {
         if (!prediction) return;
         this.body.classList.remove("old");
         const open = this.body.querySelector("details")?.open === true;
-        put(this.body, figures(prediction), advice(prediction), shares(report, "latency"), shares(report, "loss"), energy(report));
+        put(this.body, figures(prediction), advice(prediction, this.tryIt), shares(report, "latency"), shares(report, "loss"), energy(report));
         const details = this.body.querySelector("details");
         if (details) details.open = open;
         const took = (answer.took / 1000).toFixed(1);

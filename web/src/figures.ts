@@ -1,7 +1,9 @@
 /// The answer: a few large figures with their intervals, what limits them, and the change to make next.
 
 import { digits, life, line, percent, type Shown, time } from "./format";
+import { setting, words as changeWords } from "./change";
 import { h } from "./dom";
+import type { Settings } from "./share";
 import type { Prediction, ReportTable } from "./engine/types";
 
 /** Makes a large figure. */
@@ -21,18 +23,22 @@ export function figures(prediction: Prediction): HTMLElement {
     list.append(
         figure("Messages lost", percent(row.loss_percent)),
         figure("99 % arrive within", time(row.p99_ms)),
-        figure("Channel busy", percent(row.channel_busy_percent)));
+        figure("Channel busy", percent(row.channel_busy_percent), own(row.own_busy_percent)));
     const days = prediction.energy?.life_days ?? row.life_days;
     if (days) list.append(figure("Battery lasts", life(days)));
     else if (prediction.energy?.mean_ma) list.append(figure("Mean current", currentOf(prediction)));
     return list;
 }
 
+function own(share: number | undefined): string {
+    return share === undefined ? "" : `of it yours ${digits(share, 3)} %`;
+}
+
 function currentOf(prediction: Prediction): Shown {
     const it = prediction.energy?.mean_ma;
     if (!it) return percent(null);
-    const end = (value: number | null): string => (value === null ? "?" : digits(value, 3));
-    return { value: digits(it.value, 3), unit: "mA", interval: `${end(it.ci_low)} to ${end(it.ci_high)}` };
+    const end = (value: number | null): string => (value === null ? "?" : digits(value, 2));
+    return { value: digits(it.value, 2), unit: "mA", interval: `${end(it.ci_low)} to ${end(it.ci_high)}` };
 }
 
 /** Makes bars of shares that add up to a whole. */
@@ -47,20 +53,37 @@ export function bars(title: string, parts: { name: string; share: number; shown:
     return h("section", { class: "part" }, h("h3", {}, title), list);
 }
 
+/** Takes a change over into the form. */
+export type TryChange = (change: Partial<Settings>) => void;
+
 /** Makes what limits the figures, and what to change. */
-export function advice(prediction: Prediction): HTMLElement {
+export function advice(prediction: Prediction, tryIt: TryChange): HTMLElement {
     const words = prediction.limited_by.map((it) => `${it.part}, ${(it.share * 100).toFixed(0)} % of the ${it.of}`);
     const changes = prediction.changes ?? [];
     return h("div", { class: "advice" },
         words.length > 0 ? h("p", {}, h("strong", {}, "Limited by: "), `${words.join("; ")}.`) : null,
-        prediction.next ? h("p", { class: "next" }, h("strong", {}, "Next: "), prediction.next) : null,
+        next(prediction, tryIt),
         ...(prediction.warnings ?? []).map((it) => h("p", { class: "warning" }, it)),
         changes.length > 0 ? h("details", {}, h("summary", {}, `${changes.length} changes were tried, each alone`), changeTable(prediction)) : null);
 }
 
+/** Makes the change to make next: each that helps beyond chance, with a button where the form has that setting. */
+function next(prediction: Prediction, tryIt: TryChange): HTMLElement | null {
+    const changes = prediction.changes ?? [];
+    if (changes.length === 0) return prediction.next ? h("p", { class: "next" }, h("strong", {}, "Next: "), prediction.next) : null;
+    const better = changes.filter((it) => it.helps).slice(0, 3);
+    if (better.length === 0) return h("p", { class: "next" }, h("strong", {}, "Next: "), `none of ${changes.length} changes that were tried helps by more than chance.`);
+    return h("ul", { class: "next" }, ...better.map((it) => {
+        const change = setting(it);
+        const gives = `${changeWords(it)}: ${percent(it.figures.loss_percent).value} % lost, 99 % within ${time(it.figures.p99_ms).value} ${time(it.figures.p99_ms).unit}`;
+        return h("li", {}, h("strong", {}, "Next: "), `${gives} `,
+            change ? h("button", { type: "button", class: "small", onclick: () => tryIt(change) }, `Try ${changeWords(it)}`) : null);
+    }));
+}
+
 function changeTable(prediction: Prediction): HTMLElement {
     const rows = (prediction.changes ?? []).map((it) => h("tr", {},
-        h("th", { scope: "row" }, `${it.flag} ${it.to}`),
+        h("th", { scope: "row" }, changeWords(it)),
         h("td", {}, line(percent(it.figures.loss_percent))),
         h("td", {}, line(time(it.figures.p99_ms))),
         h("td", {}, it.helps ? "better" : "no")));

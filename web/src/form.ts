@@ -1,6 +1,6 @@
 /// Settings of the messages as sliders and choices.
 
-import { field, h, select } from "./dom";
+import { field, h, put, select } from "./dom";
 import { every } from "./format";
 import { PLACES, PROFILES } from "./question";
 import { PERIODS, RATES, ROOMS, type Settings, SLEEPS } from "./share";
@@ -40,10 +40,28 @@ export interface FormOptions {
     own: boolean;
     /** Words before the labels, where two forms stand side by side. */
     name?: string;
+    /** Settings that must be seen, even if they are among the further ones. */
+    open?: (keyof Settings)[];
+}
+
+/** A form that is made anew where settings are changed from outside. */
+export class FormView {
+    readonly element = h("div", {});
+
+    constructor(private readonly settings: Settings, private readonly options: FormOptions, private readonly changed: () => void) {
+        put(this.element, form(settings, options, changed));
+    }
+
+    /** Takes settings over, shows them, and tells of the change. */
+    take(some: Partial<Settings>): void {
+        Object.assign(this.settings, some);
+        put(this.element, form(this.settings, { ...this.options, open: Object.keys(some) as (keyof Settings)[] }, this.changed));
+        this.changed();
+    }
 }
 
 /** Makes the form of settings; `changed` hears of each change. */
-export function form(settings: Settings, options: FormOptions, changed: () => void): HTMLElement {
+function form(settings: Settings, options: FormOptions, changed: () => void): HTMLElement {
     const choice = (label: string, of: readonly (readonly [string, string])[], key: "room" | "profile" | "rate" | "battery" | "sleep" | "cast"): HTMLElement =>
         field(label, select(of.some(([word]) => word === settings[key]) ? of : [...of, [settings[key], settings[key]] as const], settings[key], (value) => {
             (settings as unknown as Record<string, string>)[key] = value;
@@ -54,7 +72,8 @@ export function form(settings: Settings, options: FormOptions, changed: () => vo
             settings[key] = value;
             changed();
         });
-    const rest = h("details", { class: "more" }, h("summary", {}, "More settings"),
+    const further: (keyof Settings)[] = ["rate", "cast", "sleep", "walls"];
+    const rest = h("details", { class: "more", open: further.some((it) => options.open?.includes(it)) }, h("summary", {}, "More settings"),
         choice("PHY rate", RATES.map((it) => [it, it || "1M, the default"] as const), "rate"),
         choice("Sent", [["unicast", "to the gateway, acknowledged"], ["broadcast", "to all, not acknowledged"]], "cast"),
         choice("Sleep between messages", SLEEPS.map((it) => [it, SLEEP_WORDS[it] ?? it] as const), "sleep"),

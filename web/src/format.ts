@@ -15,7 +15,8 @@ export function borne(value: Value): number {
     const width = Math.abs(value.ci_high - value.ci_low);
     if (width === 0) return 3;
     const digits = Math.ceil(Math.log10(Math.abs(value.value) / width)) + 1;
-    return Math.min(4, Math.max(2, digits));
+    // More than three are read as noise, however narrow the interval is.
+    return Math.min(3, Math.max(2, digits));
 }
 
 /** A figure in parts: the value, its unit, and its interval. */

@@ -34,7 +34,7 @@ const keep = quietly(300, () => {
     });
 });
 
-function show(next: Shared, mistake?: unknown): void {
+function show(next: Shared, mistake?: unknown, corrected: string[] = []): void {
     flow?.end();
     shared = next;
     before.set(next.task, next);
@@ -54,6 +54,7 @@ function show(next: Shared, mistake?: unknown): void {
     put(main,
         h("div", { class: "head" }, h("h1", {}, flow.title), h("p", { class: "lead" }, flow.lead)),
         mistake === undefined ? null : wrong(mistake),
+        ...corrected.map((it) => h("p", { class: "warning", role: "status" }, `Of this link ${it}.`)),
         flow.element);
     flow.start();
 }
@@ -63,12 +64,11 @@ async function follow(): Promise<void> {
     if (hash === written && flow) return;
     written = hash;
     try {
-        const next = await read(hash);
+        const { shared: next, corrected } = await read(hash);
         const known = before.get(next.task);
-        show(known && !hash.includes("=") ? known : next);
+        show(known && !hash.includes("=") ? known : next, undefined, corrected);
     } catch (why) {
-        const error = new Error(`this link cannot be read: ${why instanceof Error ? why.message : String(why)}`);
-        show({ task: "room" }, error);
+        show({ task: "room" }, why);
     }
 }
 

@@ -39,6 +39,13 @@ export const ROOMS = ["office", "home", "hall", "open", "bench"] as const;
 export const RATES = ["", "1M", "2M", "5.5M", "11M", "6M", "12M", "24M", "54M", "HT20-MCS0", "HT20-MCS7", "LR-250K", "LR-500K"] as const;
 export const SLEEPS = ["", "deep", "light", "modem", "none"] as const;
 
+/** A link that cannot be read, with the words for it. */
+export class LinkError extends Error {
+    constructor(readonly why: string, readonly remedy = "ask for the link again: it may have been cut when it was copied") {
+        super(why);
+    }
+}
+
 /** What is shown. */
 export interface Shared {
     task: Task;
@@ -46,6 +53,13 @@ export interface Shared {
     lab?: string;
     settings?: Settings;
     other?: Settings;
+}
+
+/** What a link shows, and what of it could not be taken as it stands there. */
+export interface Linked {
+    shared: Shared;
+    /** Sentences for people: a value that is none, a task that there is not. */
+    corrected: string[];
 }
 
 const text = (value: unknown, most: number): string | undefined => (typeof value === "string" && value.length <= most ? value : undefined);
@@ -58,9 +72,20 @@ function one<T extends string>(value: unknown, of: readonly T[], usual: T): T {
     return of.find((it) => it === value) ?? usual;
 }
 
-/** Checks settings from outside; what is none is as usual. */
-export function settingsOf(value: unknown): Settings {
+/** Checks settings from outside; what is none is as usual, and told. */
+export function settingsOf(value: unknown, corrected: string[] = []): Settings {
     const it = (typeof value === "object" && value !== null ? value : {}) as Record<string, unknown>;
+    const checked = settingsFrom(it);
+    for (const [name, taken] of Object.entries(checked)) {
+        if (it[name] === undefined || it[name] === taken) continue;
+        // What came from outside is cut: it may be long.
+        const given = String(typeof it[name] === "object" ? "something else" : it[name]).slice(0, 40);
+        corrected.push(`${name} cannot be ${given}: it is ${taken === "" ? "as usual" : String(taken)} here`);
+    }
+    return checked;
+}
+
+function settingsFrom(it: Record<string, unknown>): Settings {
     const word = (name: string, usual: string): string => {
         const given = text(it[name], 40);
         return given !== undefined && /^[\w. -]*$/.test(given) ? given : usual;
@@ -91,7 +116,7 @@ async function through(bytes: Uint8Array, stream: CompressionStream | Decompress
         length += value.length;
         if (length > most) {
             await reader.cancel();
-            throw new RangeError("it unpacks to more than a page needs");
+            throw new LinkError("it unpacks to more than a page needs", "save the room as a file, and open that");
         }
         parts.push(value);
     }
@@ -113,19 +138,31 @@ export async function fragment(shared: Shared): Promise<string> {
     return `${task}=${packed.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "")}`;
 }
 
-/** Reads a fragment. Rejects with a sentence where it holds something that is none. */
-export async function read(hash: string): Promise<Shared> {
+/** Reads a fragment. Rejects with a [LinkError] where it holds something that is none. */
+export async function read(hash: string): Promise<Linked> {
     const [word = "", packed] = hash.replace(/^#/, "").split("=", 2);
     const task = one(word, TASKS, "room");
-    if (packed === undefined || packed === "") return { task };
-    if (hash.length > LONGEST_FRAGMENT) throw new RangeError("it is longer than a link of this page");
-    const raw = atob(packed.replaceAll("-", "+").replaceAll("_", "/"));
-    const bytes = await through(Uint8Array.from(raw, (it) => it.charCodeAt(0)), new DecompressionStream("deflate-raw"), LONGEST_TEXT);
-    const value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)) as Record<string, unknown> | null;
+    const corrected: string[] = [];
+    if (word !== "" && word !== task) corrected.push(`there is no task ${word.slice(0, 40)}: this is the room`);
+    if (packed === undefined || packed === "") return { shared: { task }, corrected };
+    if (hash.length > LONGEST_FRAGMENT) throw new LinkError("it is longer than a link of this page", "save the room as a file, and open that");
+    const value = await unpacked(packed);
     const shared: Shared = { task };
     const lab = text(value?.lab, LONGEST_TEXT);
     if (lab !== undefined) shared.lab = lab;
-    if (value?.settings) shared.settings = settingsOf(value.settings);
-    if (value?.other) shared.other = settingsOf(value.other);
-    return shared;
+    if (value?.settings) shared.settings = settingsOf(value.settings, corrected);
+    if (value?.other) shared.other = settingsOf(value.other, corrected);
+    return { shared, corrected };
+}
+
+async function unpacked(packed: string): Promise<Record<string, unknown> | null> {
+    try {
+        const raw = atob(packed.replaceAll("-", "+").replaceAll("_", "/"));
+        const bytes = await through(Uint8Array.from(raw, (it) => it.charCodeAt(0)), new DecompressionStream("deflate-raw"), LONGEST_TEXT);
+        return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)) as Record<string, unknown> | null;
+    } catch (why) {
+        if (why instanceof LinkError) throw why;
+        // What a browser says of it is for programmers.
+        throw new LinkError("a part of it is missing, or was changed");
+    }
 }

@@ -14,6 +14,11 @@
 #ifndef ESPBENCH_H
 #define ESPBENCH_H
 
+#ifdef ESP_PLATFORM
+/* Settings of menuconfig: no SDK includes them by itself. */
+#include "sdkconfig.h"
+#endif
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,22 +1,26 @@
-"""Tests of the port to FreeRTOS and of the examples, against stand-ins for the SDKs' headers (stubs/README.md)."""
+"""Tests of the port to FreeRTOS, which runs here over stand-ins for the SDK's headers (stubs/README.md)."""
 
 import os
 import re
+import socket
 import subprocess
 import unittest
 
+import sdk
 import support
 from support import Device, Lines, free_port, intervals, peer, ran
 
-STUBS = support.HERE / "stubs"
-EXAMPLES = support.COMPONENT / "examples"
+# Not the defaults, so that a setting which is not heeded shows.
+SETTINGS = {"CONFIG_ESPBENCH_SERVICES": "5", "CONFIG_ESPBENCH_STREAMS": "2", "CONFIG_ESPBENCH_TASK_STACK": "5120"}
 
 
 class Port(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        options = ["-DESP_PLATFORM", "-I", str(STUBS)]
-        sources = [support.HERE / "device.c", STUBS / "console.c"]
+        kind = sdk.idf((5, 3))
+        folder = sdk.sdkconfig("device-freertos", {**kind.settings, "CONFIG_ESP_CONSOLE_UART_DEFAULT": "1", **SETTINGS})
+        options = ["-DESP_PLATFORM", *sdk.includes(kind, folder)]
+        sources = [support.HERE / "device.c", sdk.STUBS / "console.c"]
         cls.program = support.compile_c("device-freertos", sources, options, standard="gnu99")
 
     def device(self, **environment):
@@ -34,15 +38,32 @@ class Port(unittest.TestCase):
         device, port = self.device(), free_port()
         device.type(f"iperf -s -p {port}")
         device.expect("iperf-udp .*port")
-        for options in [["-R"], ["-u", "-R", "-b", "5M"], ["-u", "-b", "5M"]]:
+        received = []
+        for options in [["-R"], ["-u", "-b", "5M"], ["-u", "-R", "-b", "5M"]]:
             said = ran([peer("iperf"), "-c", "127.0.0.1", "-p", str(port), "-t", "1", *options])
-            last = intervals(said)[-1]
-            if "-u" in options:
-                self.assertAlmostEqual(last["rate"] / 5e6, 1, delta=0.15)
-                self.assertLessEqual(last["lost"], last["all"] * 0.02)
+            received.append(intervals(said)[-1])
         device.type("nothing")
         device.expect("status 1")
-        device.end()
+        # What this machine stood still for is skipped, and counted, where the device sends.
+        skipped = device.counters("iperf-udp").get("skipped", 0)
+        for last, missed in zip(received[1:], [0, skipped]):
+            self.assertAlmostEqual((last["all"] + missed) * 1470 * 8 / 5e6, 1, delta=0.15)
+            self.assertLessEqual(last["lost"], last["all"] * 0.02)
+
+    def test_settings_of_the_sdk_bound_services_and_streams(self):
+        device, port = self.device(STUB_TASKS="1"), free_port()
+        device.type(f"tcp-sink -p {port}")
+        device.expect("task tcp-sink: stack 5120, priority 5")
+        connections = [socket.create_connection(("127.0.0.1", port), timeout=support.PATIENCE) for _ in range(3)]
+        self.assertEqual(connections[2].recv(1), b"")
+        for _ in range(4):
+            device.type(f"udp-echo -p {free_port()}")
+        device.type(f"udp-echo -p {free_port()}")
+        device.expect("too many services are running")
+        for connection in connections:
+            connection.close()
+        counters = device.counters("tcp-sink")
+        self.assertEqual((counters["connections"], counters["connections_refused"]), (2, 1))
 
     def test_a_refused_send_keeps_its_number(self):
         port = free_port()
@@ -57,26 +78,10 @@ class Port(unittest.TestCase):
         report = intervals(device.all)[-1]
         self.assertGreater(counters["no_memory"], 10)
         self.assertEqual((report["lost"], counters.get("lost", 0)), (0, 0))
-        self.assertAlmostEqual(report["rate"] / 2e6, 1, delta=0.15)
+        # All that came due in two seconds was sent, or counted as skipped where this machine stood still.
+        due = 2 * 2_000_000 / (1470 * 8)
+        self.assertAlmostEqual((counters["packets_out"] + counters.get("skipped", 0)) / due, 1, delta=0.05)
         server.end(kill=True)
-
-    def test_examples_compile_in_their_variants(self):
-        flags = ["-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-I", str(STUBS), "-I", str(support.COMPONENT / "include")]
-        idf, rtos = EXAMPLES / "idf" / "main" / "main.c", EXAMPLES / "rtos-sdk" / "main" / "main.c"
-        stations = [["-DCONFIG_EXAMPLE_STATION"], ["-DCONFIG_EXAMPLE_STATION", "-DCONFIG_EXAMPLE_PS_NONE"], ["-DCONFIG_EXAMPLE_SOFTAP"]]
-        idfs = [[], ["-DESP_IDF_VERSION=0x040400"], ["-DCONFIG_ESP_CONSOLE_USB_SERIAL_JTAG"], ["-DCONFIG_ESP_CONSOLE_USB_CDC"]]
-        variants = [(idf, [*mode, *version]) for mode in stations for version in idfs]
-        variants += [(rtos, [*mode, "-DCONFIG_IDF_TARGET_ESP8266"]) for mode in stations]
-        for source, variant in variants:
-            with self.subTest(source=source.parent.parent.name, variant=variant):
-                for password in ["", "12345678"]:
-                    secret = [f'-DCONFIG_EXAMPLE_PASSWORD="{password}"']
-                    # What strncpy cuts is cut on purpose: an SSID of 32 bytes has no zero behind it.
-                    command = ["gcc", "-std=gnu11", "-DESP_PLATFORM", "-D_DEFAULT_SOURCE", *flags, *variant, *secret, str(source)]
-                    subprocess.run(command, check=True)
-        for name in ["Station", "SoftAP"]:
-            sketch = EXAMPLES / name / f"{name}.ino"
-            subprocess.run(["g++", "-std=gnu++11", "-x", "c++", *flags, str(sketch)], check=True)
 
     def test_all_sources_are_in_the_build_and_documented_settings_exist(self):
         listed = set(re.findall(r"src/(\w+\.c)", (support.COMPONENT / "CMakeLists.txt").read_text()))

@@ -2,8 +2,11 @@
 //!
 //! The first 64 KB tell the kind. Logs and captures are read in constant memory, and an `sdkconfig` has a bound.
 
+mod own;
 #[cfg(test)]
 mod tests;
+
+pub use own::OwnForm;
 
 use crate::captured;
 use crate::finding::DiagnosisVerdict;
@@ -49,6 +52,8 @@ pub enum DoctorFileFault {
     Config(String),
     /// File that begins as a capture and holds no packet.
     Capture(CaptureError),
+    /// File that espbench has written of a run: it holds figures, and no line of a console.
+    Own(OwnForm),
 }
 
 impl DoctorFileFault {
@@ -60,6 +65,7 @@ impl DoctorFileFault {
             Self::LongConfig => "is no sdkconfig",
             Self::Config(_) => "cannot be read as an sdkconfig",
             Self::Capture(_) => "is no capture",
+            Self::Own(form) => form.words(),
         }
     }
 }
@@ -72,6 +78,7 @@ impl fmt::Display for DoctorFileFault {
             Self::LongConfig => write!(f, "it is larger than {} MB", LARGEST_CONFIG >> 20),
             Self::Config(why) => f.write_str(why),
             Self::Capture(why) => why.fmt(f),
+            Self::Own(_) => f.write_str("it has the figures of a run, and no console log"),
         }
     }
 }
@@ -164,6 +171,9 @@ impl Reading {
         }
         if !is_utf16(begin) && is_binary(begin) {
             return Self::Refused(DoctorFileFault::Binary);
+        }
+        if let Some(form) = OwnForm::of(&plain(begin)) {
+            return Self::Refused(DoctorFileFault::Own(form));
         }
         if is_sdkconfig(&plain(begin)) {
             return match head.len() > LARGEST_CONFIG {

@@ -6,9 +6,10 @@ use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use espbench_measure::cell::Cell;
+use espbench_measure::predict::battery;
 use espbench_sim::lab::constants::code_constants;
 use espbench_sim::lab::file::{Constant, Constants, FileError, FileKind, Library, constants};
-use espbench_sim::lab::profile::ConstantOrigin;
+use espbench_sim::lab::profile::{Confidence, ConstantOrigin};
 
 /// Published cells that a constant was fitted to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -56,13 +57,30 @@ pub fn built_in() -> Result<Vec<LabConstant>, FileError> {
         let fitted_to = fitted_cells(&file, &constant, &cells);
         all.push(LabConstant { kind: Some(kind), file, constant, fitted_to });
     }
-    all.extend(code_constants().into_iter().map(|constant| LabConstant {
+    let code = code_constants().into_iter().chain(battery_constants());
+    all.extend(code.map(|constant| LabConstant {
         kind: None,
         file: CODE.to_string(),
         constant,
         fitted_to: FittedCells::default(),
     }));
     Ok(all)
+}
+
+/// Returns the numbers behind the life of a battery.
+fn battery_constants() -> impl Iterator<Item = Constant> {
+    battery::constants().into_iter().map(|it| Constant {
+        key: it.key,
+        value: Some(it.value),
+        about: String::new(),
+        source: it.source.to_string(),
+        origin: Some(match it.is_assumed {
+            true => ConstantOrigin::Assumed,
+            false => ConstantOrigin::Published,
+        }),
+        looked_at: String::new(),
+        confidence: Some(if it.is_assumed { Confidence::Low } else { Confidence::Medium }),
+    })
 }
 
 /// Returns the constants that each file states itself.

@@ -146,6 +146,7 @@ impl Simulation {
             beside: None,
             fitted: simulator.fits(),
             library: Some(simulator.library_digest()),
+            own_lab: simulator.is_own_lab(),
             host: BTreeMap::new(),
         };
         Ok(Self { set, simulator, facts })

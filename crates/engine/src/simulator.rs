@@ -10,7 +10,7 @@ use core::fmt;
 use espbench_measure::plan::DEFAULT_SEED;
 use espbench_measure::run::{LabFit, Site};
 use espbench_model::workload::Workload;
-use espbench_sim::lab::file::{FitRecord, Library};
+use espbench_sim::lab::file::{FitRecord, Library, is_path};
 use espbench_sim::lab::record::Record;
 use espbench_sim::lab::scene::Scene;
 use espbench_sim::lab::suite::{self, LabNotice, SuiteError, Witness};
@@ -96,6 +96,12 @@ impl Simulator {
     #[must_use]
     pub fn library_digest(&self) -> String {
         self.library.digest(self.lab.as_deref())
+    }
+
+    /// Returns whether the lab is a file of the user's.
+    #[must_use]
+    pub fn is_own_lab(&self) -> bool {
+        self.lab.as_deref().is_some_and(is_path)
     }
 
     /// Returns the runs that the lab was fitted to.

@@ -1,9 +1,11 @@
-//! Commands inside another program: what they print is a value, and they end on a flag of that program's.
+//! Commands for another program: inside it, where what they print is a value and they end on a flag of that program's; or
+//! as a process of its own that it has started ([`CALLER`]).
 //!
 //! A command runs on the thread that calls [`heard`]. The terminal, the process's streams and its signals
 //! are the program's own, so nothing is printed and no handler installed for it. Lines that other threads print
 //! go to stderr.
 
+use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -45,6 +47,75 @@ impl SaidLines {
     }
 }
 
+/// Variable of the environment that a program sets for a process of this command: then it is told of progress by lines of
+/// JSON on stderr ([`WorkDone`]), and errors name arguments and not flags.
+pub const CALLER: &str = "ESPBENCH_CALLER";
+
+/// How far a command has come in a part of its work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WorkDone {
+    /// Cells that are done, or thousandths of work without cells.
+    pub done: u64,
+    /// All there is.
+    pub total: u64,
+}
+
+impl WorkDone {
+    /// Total of work without cells.
+    pub const THOUSANDTHS: u64 = 1000;
+}
+
+/// The newest [`WorkDone`], until it is taken.
+#[derive(Debug, Default)]
+pub struct WorkNow(Mutex<Option<WorkDone>>);
+
+impl WorkNow {
+    /// Takes what has come since the last time.
+    #[must_use]
+    pub fn take(&self) -> Option<WorkDone> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+/// Who wants to hear of progress.
+#[derive(Debug)]
+pub(crate) enum WorkListener {
+    /// The program that the command runs in.
+    Host(Arc<WorkNow>),
+    /// The program that started this process.
+    Caller,
+}
+
+impl WorkListener {
+    /// Returns who listens to a command of this thread; none at a terminal.
+    pub(crate) fn find() -> Option<Self> {
+        let host = HOST
+            .with_borrow(|host| host.as_ref().map(|(host, _)| Self::Host(Arc::clone(&host.work))));
+        host.or_else(|| is_called().then_some(Self::Caller))
+    }
+
+    /// Tells how far the work has come.
+    pub(crate) fn hear(&self, work: WorkDone) {
+        match self {
+            Self::Host(now) => {
+                *now.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(work);
+            }
+            Self::Caller => {
+                if let Ok(line) = serde_json::to_string(&work) {
+                    crate::say::say!("{line}");
+                }
+            }
+        }
+    }
+}
+
+/// Returns whether another program has started this process.
+#[must_use]
+pub(crate) fn is_called() -> bool {
+    std::env::var_os(CALLER).is_some()
+}
+
 /// The program that a command runs in.
 #[derive(Clone, Debug, Default)]
 pub struct HostProgram {
@@ -52,6 +123,8 @@ pub struct HostProgram {
     pub cancel: Arc<AtomicBool>,
     /// Lines for people.
     pub said: Arc<SaidLines>,
+    /// How far it has come.
+    pub work: Arc<WorkNow>,
 }
 
 thread_local! {

@@ -3,7 +3,7 @@
 use crate::beside::LabAgreement;
 use crate::compare::VerdictKind;
 pub use crate::estimate::Estimate;
-use crate::metric::{self, Better};
+use crate::metric;
 use crate::settings::Settings;
 use crate::truth::CellStanding;
 use alloc::string::String;
@@ -184,10 +184,7 @@ impl Cell {
     /// the limit is.
     pub(crate) fn times_limit(&self) -> Option<f64> {
         let (value, limit) = (self.value?, self.limit?);
-        let factor = match metric::better(&self.id.metric, &self.unit) {
-            Better::Higher => limit / value,
-            Better::Lower | Better::Neither => value / limit,
-        };
+        let factor = if metric::is_rate(&self.unit) { limit / value } else { value / limit };
         factor.is_finite().then_some(factor)
     }
 

@@ -7,6 +7,7 @@
 //! in full. Published values are shown as printed.
 
 use crate::cell::{Cell, Estimate, Origin};
+use crate::kind::esp_now::document;
 use alloc::format;
 use alloc::string::{String, ToString};
 
@@ -44,17 +45,18 @@ pub fn worth(value: f64, low: Option<f64>, high: Option<f64>) -> String {
     }
 }
 
-/// Prints the interval, `6.51–6.95`; a question mark for an end that the sample cannot bound.
+/// Prints the interval, `6.51–6.95`; where the sample cannot bound one end, the other one alone, `≥ 6.512`.
 /// `None` where there is no interval at all.
 #[must_use]
 pub fn interval(low: Option<f64>, high: Option<f64>) -> Option<String> {
     let decimals = step(low, high);
-    let end = |end: Option<f64>| match (end, decimals) {
-        (None, _) => "?".to_string(),
-        (Some(end), Some(decimals)) => rounded(end, decimals),
-        (Some(end), None) => plain(end),
-    };
-    (low.is_some() || high.is_some()).then(|| format!("{}–{}", end(low), end(high)))
+    let end = |end: f64| decimals.map_or_else(|| plain(end), |decimals| rounded(end, decimals));
+    match (low, high) {
+        (None, None) => None,
+        (Some(low), Some(high)) => Some(format!("{}–{}", end(low), end(high))),
+        (Some(low), None) => Some(format!("≥ {}", end(low))),
+        (None, Some(high)) => Some(format!("≤ {}", end(high))),
+    }
 }
 
 /// Sign behind a simulated value to a measurement of which the lab was fitted.
@@ -63,18 +65,21 @@ pub const FITTED: &str = "†";
 /// Prints the value of a cell, with a sign where the lab was fitted to it; `None` stays unknown.
 #[must_use]
 pub fn value(cell: &Cell) -> Option<String> {
-    let value = bare(cell)?;
+    let value = unmarked(cell)?;
     Some(if cell.test.fitted_run.is_some() { format!("{value} {FITTED}") } else { value })
 }
 
-fn bare(cell: &Cell) -> Option<String> {
+/// Prints the value of a cell without a sign.
+#[must_use]
+pub fn unmarked(cell: &Cell) -> Option<String> {
     let value = cell.value?;
     Some(match cell.origin {
         Origin::Published => format!("{value}"),
         _ if COUNTED.contains(&cell.unit.as_str()) => format!("{value}"),
-        Origin::Measured | Origin::Live | Origin::Simulated => {
-            worth(value, cell.ci_low, cell.ci_high)
-        }
+        Origin::Measured | Origin::Live | Origin::Simulated => match document::decimals(cell) {
+            Some(decimals) => format!("{value:.decimals$}"),
+            None => worth(value, cell.ci_low, cell.ci_high),
+        },
     })
 }
 
@@ -87,7 +92,7 @@ pub fn estimate(e: &Estimate) -> Option<String> {
 /// Prints value, unit and interval for a sentence: `6.73 ms (6.51–6.95)`.
 #[must_use]
 pub fn sentence(cell: &Cell) -> Option<String> {
-    let value = bare(cell)?;
+    let value = unmarked(cell)?;
     let unit = if cell.unit == "percent" { "%" } else { cell.unit.as_str() };
     let mark = if cell.test.fitted_run.is_some() { " †" } else { "" };
     Some(match interval(cell.ci_low, cell.ci_high) {
@@ -115,7 +120,15 @@ pub fn three(value: f64) -> String {
     significant(value, 3).to_string()
 }
 
-fn significant(value: f64, digits: usize) -> f64 {
+/// Prints the nearest number of two significant digits: what the currents and times of a datasheet are worth.
+#[must_use]
+pub fn two(value: f64) -> String {
+    significant(value, 2).to_string()
+}
+
+/// Returns the nearest number of so many significant digits.
+#[must_use]
+pub fn significant(value: f64, digits: usize) -> f64 {
     // Through decimal text, as the result has to be the shortest in JSON.
     format!("{value:.*e}", digits.saturating_sub(1)).parse().unwrap_or(value)
 }
@@ -166,7 +179,8 @@ mod tests {
         assert_eq!(worth(6.728_43, Some(6.5), Some(6.95)), "6.73");
         assert_eq!(worth(1_296_480.0, Some(1_284_000.0), Some(1_308_000.0)), "1296000");
         assert_eq!(interval(Some(6.512), Some(6.949)).as_deref(), Some("6.51–6.95"));
-        assert_eq!(interval(Some(6.512), None).as_deref(), Some("6.512–?"));
+        assert_eq!(interval(Some(6.512), None).as_deref(), Some("≥ 6.512"));
+        assert_eq!(interval(None, Some(6.512)).as_deref(), Some("≤ 6.512"));
         assert_eq!(interval(None, None), None);
         assert_eq!(worth(0.0459, Some(0.0231), Some(2.28)), "0.05", "not 0.0");
         assert_eq!(interval(Some(0.0231), Some(2.28)).as_deref(), Some("0.02–2.28"));

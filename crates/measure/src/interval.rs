@@ -160,5 +160,15 @@ fn finite(v: f64) -> Option<f64> {
     Some(v).filter(|v| v.is_finite())
 }
 
+/// Returns Jain's fairness index: 1 where all shares are equal, 1/n where one device has everything
+/// (Jain, Chiu and Hawe 1984, "A quantitative measure of fairness and discrimination", DEC-TR-301).
+/// Returns `None` where every share is zero.
+#[must_use]
+pub(crate) fn fairness(shares: &[f64]) -> Option<f64> {
+    let sum: f64 = shares.iter().sum();
+    let squares: f64 = shares.iter().map(|x| x * x).sum();
+    (squares > 0.0).then(|| sum * sum / (shares.len() as f64 * squares))
+}
+
 #[cfg(test)]
 mod tests;

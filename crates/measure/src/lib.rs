@@ -35,6 +35,7 @@
 //! | [`settings`] | the settings that tell cells apart, as typed values: compared, joined, fields of JSON |
 //! | [`label`] | words for settings, made where something is drawn; reads those that people typed |
 //! | [`series`] | intervals of a stream to a rate over time |
+//! | [`sound`] | figures of one test that contradict each other |
 //! | [`digits`] | how many digits a number is worth |
 //! | [`table`] | tables in the shape of the documents, as data |
 //! | [`binning`] | histograms and cumulative curves of few points |
@@ -88,6 +89,7 @@ pub mod run;
 pub mod search;
 pub mod series;
 pub mod settings;
+pub mod sound;
 pub mod special;
 pub mod summary;
 pub mod table;

@@ -4,8 +4,10 @@
 //! Without an ending it is the figure over the whole test, which for a rate is its mean.
 
 mod known;
+mod registry;
 
 pub use known::{check, known};
+pub use registry::{MetricFacts, registry};
 
 use crate::cell::{Cell, Origin};
 use crate::units::Dimension;
@@ -19,6 +21,18 @@ pub enum Better {
     Higher,
     /// A count or a setting: neither.
     Neither,
+}
+
+impl Better {
+    /// Returns the word for programs: `lower`, `higher` or `neither`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Lower => "lower",
+            Self::Higher => "higher",
+            Self::Neither => "neither",
+        }
+    }
 }
 
 /// Statistic of the observations.
@@ -134,15 +148,20 @@ pub fn of(cell: &Cell) -> (&str, Statistic) {
 }
 
 /// Quantities whose direction their unit does not tell; also with a further word, as in `loss_rx`.
-const DIRECTIONS: [(&str, Better); 18] = [
+const DIRECTIONS: [(&str, Better); 22] = [
     // In percent.
     ("loss", Better::Lower),
+    // A count of something unwanted.
+    ("packets_refused", Better::Lower),
     // A rate of something unwanted.
     ("queue_drop_rate", Better::Lower),
     // In kilobytes.
     ("available_heap", Better::Higher),
     ("connect_rate", Better::Higher),
     ("client_fairness", Better::Higher),
+    ("fairness", Better::Higher),
+    ("devices_served", Better::Higher),
+    ("hops_reached", Better::Higher),
     ("free_heap", Better::Higher),
     // Of a prediction: in percent, in devices, in metres.
     ("acknowledged", Better::Higher),
@@ -180,6 +199,13 @@ pub fn better(metric: &str, unit: &str) -> Better {
         Some(Dimension::BitRate | Dimension::Rate) => Better::Higher,
         Some(Dimension::Size | Dimension::Length | Dimension::Proportion) | None => Better::Neither,
     }
+}
+
+/// Returns whether values in that unit are rates: their theoretical limit is the greatest value, and that of
+/// others the least.
+#[must_use]
+pub fn is_rate(unit: &str) -> bool {
+    matches!(Dimension::of(unit), Some((Dimension::BitRate | Dimension::Rate, _)))
 }
 
 /// Returns whether values in that unit are parts of a whole. Such values are compared by their
@@ -228,6 +254,9 @@ mod tests {
             ("charge_per_message", "uC", Better::Lower),
             ("probes_late", "probes", Better::Neither),
             ("packets_total", "packets", Better::Neither),
+            ("fairness", "index", Better::Higher),
+            ("packets_refused", "packets", Better::Lower),
+            ("loss_of_offered", "%", Better::Lower),
             ("TCP_WND_DEFAULT", "KB", Better::Neither),
             ("message_rate_offered", "messages/s", Better::Neither),
             ("message_rate_sent_avg", "messages/s", Better::Neither),

@@ -70,8 +70,16 @@ pub struct RunFacts {
     /// SHA-256 of the lab's library, of a run in the virtual lab.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub library: Option<String>,
+    /// Whether the lab is a file of the user's: no published figure is of that room.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub own_lab: bool,
     /// Host name is not among them: operating system, kernel, CPU, clock source, socket limits.
     pub host: BTreeMap<String, String>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+const fn is_false(flag: &bool) -> bool {
+    !*flag
 }
 
 impl RunFacts {
@@ -115,6 +123,26 @@ impl Recorded {
     #[must_use]
     pub fn is_stopped(&self) -> bool {
         self.facts.contains_key(fact::STOPPED)
+    }
+
+    /// Returns the cell as it was carried out, where its plan leaves the devices or their distance to the lab, and
+    /// the lab has told them.
+    #[must_use]
+    pub fn placed(&self) -> Option<Self> {
+        let devices = self.told(fact::LAB_DEVICES);
+        let distance = self.told(fact::LAB_NEAREST_M).zip(self.told(fact::LAB_FARTHEST_M));
+        let mut workload = self.workload;
+        match &mut workload {
+            Workload::EspNow(work) => {
+                work.devices = devices.unwrap_or(work.devices);
+                work.distance_m = distance.unwrap_or(work.distance_m);
+            }
+            Workload::RawEspNow(work) => {
+                work.distance_m = distance.map_or(work.distance_m, |it| it.1);
+            }
+            _ => {}
+        }
+        (workload != self.workload).then(|| Self { workload, ..self.clone() })
     }
 
     /// Returns the value of a fact; `None` where the target did not tell it.

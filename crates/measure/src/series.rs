@@ -53,11 +53,6 @@ pub(crate) fn join_steps_ms(recorded: &Recorded) -> [Vec<f64>; 4] {
     ]
 }
 
-/// Returns the milliseconds from hand-over to arrival at the subscriber.
-pub(crate) fn to_subscriber_ms(recorded: &Recorded) -> Vec<f64> {
-    delivered_ms(recorded, |p| p.sent, |p| p.received)
-}
-
 fn delivered_ms(
     recorded: &Recorded,
     start: fn(&Probe) -> Option<Instant>,

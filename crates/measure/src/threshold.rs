@@ -172,6 +172,11 @@ impl Threshold {
         checks
     }
 
+    /// Returns whether a figure keeps the limits.
+    pub(crate) fn holds(&self, cell: &Cell) -> bool {
+        self.one("", cell).passed
+    }
+
     fn one(&self, place: &str, cell: &Cell) -> Check {
         let limits = || self.min.iter().chain(&self.max);
         let mut threshold = self.to_string();

@@ -12,15 +12,32 @@ const CRITICAL: f64 = 2.575_829_303_548_900_4;
 /// The change that is worth a word: a tenth.
 const WORTH: f64 = 1.1;
 
-/// Returns the ratio of the last block's median to the first one's, where the values drift; `None`
-/// where they do not, or not by a tenth.
+/// Level of a series at its start and at its end.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Drift {
+    /// Median of the first block.
+    pub first: f64,
+    /// Median of the last one.
+    pub last: f64,
+}
+
+impl Drift {
+    /// Returns how many times its start the end is.
+    #[must_use]
+    pub fn ratio(&self) -> f64 {
+        self.last / self.first
+    }
+}
+
+/// Returns the medians of the first and the last block, where the values drift; `None` where they do
+/// not, or not by a tenth.
 ///
 /// The Mann-Kendall test (Mann 1945, "Nonparametric tests against trend"; Kendall 1975, "Rank
 /// Correlation Methods"), at 1 %, on the medians of blocks: 20 of them, or 10 where there are few
 /// observations. It takes its values as independent. Neighbouring round trips are not, so they are not
 /// tested themselves; medians of blocks that are long against a burst nearly are.
 #[must_use]
-pub fn drift(in_order: &[f64]) -> Option<f64> {
+pub fn drift(in_order: &[f64]) -> Option<Drift> {
     let n = in_order.len();
     if n < FEWEST || in_order.iter().any(|v| !v.is_finite()) {
         return None;
@@ -35,10 +52,10 @@ pub fn drift(in_order: &[f64]) -> Option<f64> {
     if libm::fabs(mann_kendall(&medians)) < CRITICAL {
         return None;
     }
-    let (first, last) = (*medians.first()?, *medians.last()?);
-    let ratio = last / first;
-    let worth = first > 0.0 && (ratio >= WORTH || ratio <= 1.0 / WORTH);
-    worth.then_some(ratio)
+    let drift = Drift { first: *medians.first()?, last: *medians.last()? };
+    let ratio = drift.ratio();
+    let worth = drift.first > 0.0 && (ratio >= WORTH || ratio <= 1.0 / WORTH);
+    worth.then_some(drift)
 }
 
 /// Returns the standardized Mann-Kendall statistic, corrected for ties and continuity (Kendall
@@ -87,9 +104,9 @@ mod tests {
     #[test]
     fn blocks_follow_the_number_of_values() {
         let up_to = |n: u32| (1..=n).map(f64::from).collect::<Vec<f64>>();
-        assert_eq!(drift(&up_to(100)), Some(98.0 / 3.0));
-        assert_eq!(drift(&up_to(99)), Some(94.0 / 5.0));
-        assert_eq!(drift(&up_to(10)), Some(10.0));
+        assert_eq!(drift(&up_to(100)), Some(Drift { first: 3.0, last: 98.0 }));
+        assert_eq!(drift(&up_to(99)), Some(Drift { first: 5.0, last: 94.0 }));
+        assert_eq!(drift(&up_to(10)).map(|it| it.ratio()), Some(10.0));
         assert_eq!(drift(&up_to(9)), None);
         let from_zero: Vec<f64> = (0..10).map(f64::from).collect();
         assert_eq!(drift(&from_zero), None, "no ratio to nothing");
@@ -104,9 +121,9 @@ mod tests {
 
     #[test]
     fn growth_is_seen_and_sized() {
-        let ratio = drift(&series(1000, 1, |t| 5.0 * (1.0 + t))).unwrap();
+        let ratio = drift(&series(1000, 1, |t| 5.0 * (1.0 + t))).unwrap().ratio();
         assert!((1.5..2.5).contains(&ratio), "{ratio}");
-        let falling = drift(&series(1000, 1, |t| 5.0 * (2.0 - t))).unwrap();
+        let falling = drift(&series(1000, 1, |t| 5.0 * (2.0 - t))).unwrap().ratio();
         assert!((0.4..0.7).contains(&falling), "{falling}");
         // Seconds of a throughput test.
         let seconds: Vec<f64> = (0..12).map(|i| 40.0 - 2.0 * f64::from(i)).collect();

@@ -1,7 +1,8 @@
 //! Quantities as people write them: "10 s", "40 Mbit/s", "1470 B".
 //!
 //! Prefixes follow the SI: k is 1000; Ki, Mi and Gi are powers of 1024 (IEC 80000-13). A number of
-//! the wrong kind is an error that names the units that would do.
+//! the wrong kind is an error that names the units that would do. Bit rates and sizes may have a suffix of iperf 2
+//! in place of a unit, as its `-b 1M` has.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -136,7 +137,9 @@ pub fn parse(text: &str, dimension: Dimension) -> Result<f64, String> {
     if unit.is_empty() {
         return Err(format!("`{text}` has no unit: add one of {}", dimension.expected()));
     }
-    let Some((_, factor)) = dimension.units().iter().find(|(name, _)| *name == unit) else {
+    let suffixed = matches!(dimension, Dimension::BitRate | Dimension::Size);
+    let named = dimension.units().iter().find(|(name, _)| *name == unit).map(|it| it.1);
+    let Some(factor) = named.or_else(|| suffix(unit).filter(|_| suffixed)) else {
         return Err(format!(
             "`{unit}` is not a unit of {}: use one of {}",
             &dimension.name()[2..],
@@ -149,6 +152,21 @@ pub fn parse(text: &str, dimension: Dimension) -> Result<f64, String> {
     } else {
         Err(format!("`{text}` must not be negative or infinite"))
     }
+}
+
+/// Returns the factor of a suffix of iperf 2 (`stdio.c`, `byte_atoi`): k, m, g are powers of 1000; K, M, G are powers
+/// of 1024.
+#[must_use]
+pub fn suffix(text: &str) -> Option<f64> {
+    Some(match text {
+        "k" => 1e3,
+        "m" => 1e6,
+        "g" => 1e9,
+        "K" => 1024.0,
+        "M" => 1024.0 * 1024.0,
+        "G" => 1024.0 * 1024.0 * 1024.0,
+        _ => return None,
+    })
 }
 
 /// Returns the factor by which a value in `from` becomes one in `to`; `None` where they measure
@@ -172,6 +190,15 @@ pub fn duration(text: &str) -> Result<Duration, String> {
         return Err(format!("`{text}` is longer than a year"));
     }
     Ok(Duration::from_nanos(libm::round(seconds * 1e9) as u64))
+}
+
+/// Parses a time as a command line has it: a bare number is in seconds.
+///
+/// # Errors
+/// As [`duration`].
+pub fn seconds(text: &str) -> Result<Duration, String> {
+    let is_bare = text.trim().parse::<f64>().is_ok_and(f64::is_finite);
+    if is_bare { duration(&format!("{text} s")) } else { duration(text) }
 }
 
 /// Prints a time with the largest unit that keeps it exact, so that [`duration`] reads it back.
@@ -204,9 +231,23 @@ mod tests {
         assert_eq!(parse("1e3kbit/s", Dimension::BitRate), Ok(1e6));
         assert_eq!(parse("16 KiB", Dimension::Size), Ok(16_384.0));
         assert_eq!(parse("12.5 /s", Dimension::Rate), Ok(12.5));
+        assert_eq!(parse("1M", Dimension::BitRate), Ok(1_048_576.0));
+        assert_eq!(parse("1.5 m", Dimension::BitRate), Ok(1_500_000.0));
+        assert_eq!(parse("16K", Dimension::Size), Ok(16_384.0));
+        assert!(parse("1M", Dimension::Rate).is_err() && parse("1m", Dimension::Time).is_err());
         assert_eq!(parse("1 %", Dimension::Proportion), Ok(0.01));
         assert_eq!(duration("1_000 us"), Ok(Duration::from_millis(1)));
         assert_eq!(duration("0.5ms"), Ok(Duration::from_micros(500)));
+    }
+
+    #[test]
+    fn a_bare_number_of_a_command_line_is_in_seconds() {
+        assert_eq!((seconds("3"), seconds(" 0.2")), (duration("3 s"), duration("200 ms")));
+        assert_eq!(seconds("20 ms"), duration("20 ms"));
+        assert!(seconds("-3").unwrap_err().contains("must not be negative"));
+        for wrong in ["", "nan", "inf", "1e300", "soon"] {
+            assert!(seconds(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

@@ -201,6 +201,7 @@ fn settings_are_read_as_reports_write_them() {
         "profile esp32c3",
         "environment office",
         "walls: 2",
+        "wall of 14.7 dB",
         "CONFIG_FREERTOS_HZ=1000",
         "congestion control cubic",
         "QoS 1",
@@ -316,7 +317,7 @@ fn wants_that_cannot_be_say_why() {
             "`tcp-tx>=99Gbit/s` is beyond anything: at most 10000Mbit/s, as tcp-tx>=20Mbit/s",
         ),
         ("tcp-tx>=1ms", "`ms` is not a unit of bit rate: use one of bit/s, kbit/s, Mbit/s, Gbit/s"),
-        ("tcptx>=1Mbit/s", "`tcptx` is nothing that can be wanted; did you mean tcp-tx?"),
+        ("tcptx>=1Mbit/s", "`tcptx` is no goal that --want knows; did you mean tcp-tx?"),
         ("udp-latency>=10ms", "of udp-latency less is better: write udp-latency<=…"),
         ("udp-latency<=10", "`10` has no unit: add one of ns, us, µs, ms, s, min, h"),
         ("current>=5mA", "of current less is better: write current<=…"),
@@ -334,11 +335,11 @@ fn wants_that_cannot_be_say_why() {
         ("burst>=16", "`burst` is no want, but a flag: --check FILE --burst 16"),
         (
             "loss<=1%",
-            "`loss` is nothing that can be wanted; there are tcp-tx, tcp-rx, udp-tx, udp-rx, udp-latency, udp-latency-p99, heap, current, battery",
+            "`loss` is no goal that --want knows; there are tcp-tx, tcp-rx, udp-tx, udp-rx, udp-latency, udp-latency-p99, heap, current, battery",
         ),
         (
             "throughput>=1Mbit/s",
-            "`throughput` is nothing that can be wanted; there are tcp-tx, tcp-rx, udp-tx, udp-rx, udp-latency, udp-latency-p99, heap, current, battery",
+            "`throughput` is no goal that --want knows; there are tcp-tx, tcp-rx, udp-tx, udp-rx, udp-latency, udp-latency-p99, heap, current, battery",
         ),
         (
             "tcp-tx>=1Mbit/s,heap>=1KB",
@@ -346,12 +347,12 @@ fn wants_that_cannot_be_say_why() {
         ),
         (
             ">=5",
-            "`` is nothing that can be wanted; there are tcp-tx, tcp-rx, udp-tx, udp-rx, udp-latency, udp-latency-p99, heap, current, battery",
+            "`` is no goal that --want knows; there are tcp-tx, tcp-rx, udp-tx, udp-rx, udp-latency, udp-latency-p99, heap, current, battery",
         ),
         ("", "`` has no limit: write it as tcp-tx>=20Mbit/s"),
         (
             "latency<=1ms",
-            "`latency` is nothing that can be wanted; there are tcp-tx, tcp-rx, udp-tx, udp-rx, udp-latency, udp-latency-p99, heap, current, battery",
+            "`latency` is no goal that --want knows; there are tcp-tx, tcp-rx, udp-tx, udp-rx, udp-latency, udp-latency-p99, heap, current, battery",
         ),
     ] {
         assert_eq!(text.parse::<Want>(), Err(said.into()), "{text}");

@@ -115,6 +115,12 @@ pub const AGGREGATED: TypedFact<u32> = TypedFact::new("wifi-ampdu-frames");
 pub const CIPHER_OCTETS: TypedFact<u32> = TypedFact::new("wifi-cipher-octets");
 /// Fact: properties of the lab that the plan set to other values than the lab's file.
 pub const OVERRIDDEN: &str = "plan-sets";
+/// Fact: number of devices of a lab beside the initiator, where the plan leaves it to the lab.
+pub const LAB_DEVICES: TypedFact<u16> = TypedFact::new("lab-devices");
+/// Fact: distance in metres of the nearest of a lab's devices, where the plan leaves it to the lab.
+pub const LAB_NEAREST_M: TypedFact<f32> = TypedFact::new("lab-nearest-m");
+/// Fact: distance in metres of the farthest of a lab's devices, where the plan leaves it to the lab.
+pub const LAB_FARTHEST_M: TypedFact<f32> = TypedFact::new("lab-farthest-m");
 /// Fact: distance in metres of the farthest measured device, where the model of the place ends before it.
 pub const FARTHEST_M: TypedFact<f64> = TypedFact::new("farthest-m");
 /// Fact: distance in metres at which the model of the place ends, where a device is farther away.
@@ -129,6 +135,8 @@ pub const TLS_SERVER_NAME: &str = "tls_server_name";
 /// Counter: further copies of probes that are not samples, because there were more copies than
 /// probes.
 pub const DUPLICATES_NOT_KEPT: &str = "duplicates-not-kept";
+/// Counter: characters of typed commands that a console has lost: such a command is cut.
+pub const TYPED_LOST: &str = "typed-lost";
 /// Counter: charge that the device drew while the cell was measured, in nanocoulombs. With the
 /// suffix `-STATE`, the share of one power state.
 pub const CHARGE_NC: &str = "charge-nanocoulomb";

@@ -3,6 +3,16 @@
 use crate::sdkconfig::OptionValues;
 use crate::workload::Name;
 
+/// What a plan leaves open of a room's places: a lab that somebody names says it then, and the usual lab of a
+/// test has the plan's default.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OpenPlaces {
+    /// How many devices there are.
+    pub devices: bool,
+    /// How far away they are.
+    pub distance: bool,
+}
+
 /// Properties of a lab that a plan sets. What is `None` is as the lab's file has it.
 ///
 /// In a lab of ESP-NOW they are those of all devices, in one over Wi-Fi those of the measured devices; the
@@ -29,6 +39,8 @@ pub struct LabOverrides {
     pub distance_m: Option<f32>,
     /// Options of the firmware's sdkconfig.
     pub sdkconfig: OptionValues,
+    /// Numbers of a cell of ESP-NOW that are its defaults, since the plan does not say them.
+    pub open: OpenPlaces,
 }
 
 impl LabOverrides {
@@ -43,11 +55,12 @@ impl LabOverrides {
         devices: None,
         distance_m: None,
         sdkconfig: OptionValues::NONE,
+        open: OpenPlaces { devices: false, distance: false },
     };
 
     /// Returns whether nothing is set.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        *self == Self::NONE
+        Self { open: OpenPlaces::default(), ..*self } == Self::NONE
     }
 }

@@ -75,7 +75,13 @@ fn fates(probes: &[Probe]) -> Vec<(u64, Fate)> {
 #[test]
 fn one_at_a_time_and_the_first_is_not_recorded() {
     let (probes, end) = converse(work(3, EchoFormat::Ascii), |n, bytes| {
-        assert_eq!(bytes, b"01234567801234567801\n");
+        let text: &[u8; 21] = match n {
+            0 => b"01234567801234567801\n",
+            1 => b"12345678012345678012\n",
+            2 => b"23456780123456780123\n",
+            _ => b"34567801234567801234\n",
+        };
+        assert_eq!(bytes, text);
         vec![(MS * (n as u32 + 1), bytes.to_vec())]
     });
     assert_eq!(fates(&probes), [0, 1, 2].map(|seq| (seq, Fate::Delivered)));
@@ -104,11 +110,46 @@ fn a_lost_reply_costs_one_probe_and_a_late_one_is_named() {
     );
 }
 
+/// A device that answers after 5 ms loses, doubles and changes replies: no copy is taken for the reply to the
+/// next probe, which no device could have given so soon.
 #[test]
-fn a_copy_stamped_before_the_next_probe_left_is_no_reply_to_that() {
-    let mut prober = Prober::new(work(3, EchoFormat::Ascii), 7, Instant::ZERO);
+fn doubled_ascii_replies_are_no_replies_to_the_next_probe() {
+    let peer = |n: u64, bytes: &[u8]| {
+        let mut changed = bytes.to_vec();
+        changed[18] ^= 0x55;
+        let bytes = bytes.to_vec();
+        match n % 20 {
+            7 => vec![],
+            9 => vec![(MS * 5, changed.clone()), (MS * 6, changed)],
+            11 | 12 => vec![(MS * 5, bytes.clone()), (MS * 5 + Duration::from_micros(30), bytes)],
+            13 => vec![(MS * 12, bytes.clone()), (MS * 23, bytes)],
+            _ => vec![(MS * 5, bytes)],
+        }
+    };
+    for format in [EchoFormat::Ascii, EchoFormat::Binary] {
+        let (probes, _) = converse(UdpEcho { in_flight: 1, ..work(199, format) }, peer);
+        let count = |fate: Fate| probes.iter().filter(|p| p.fate == fate).count();
+        let counts = [
+            Fate::Delivered,
+            Fate::Lost(Cause::Unknown),
+            Fate::Corrupt,
+            Fate::Duplicate,
+            Fate::Late,
+        ];
+        assert_eq!(counts.map(count), [169, 10, 10, 30, 10], "{format:?}");
+        let delivered = probes.iter().filter(|p| p.fate == Fate::Delivered);
+        let least = delivered.map(|p| p.received.unwrap().since(p.sent.unwrap())).min();
+        assert_eq!(least, Some(MS * 5), "{format:?}");
+    }
+}
+
+/// A copy that comes nine probes later looks like the reply to the ninth: its stamp tells.
+#[test]
+fn a_copy_stamped_before_the_probe_that_looks_the_same_is_no_reply_to_that() {
+    let mut prober = Prober::new(work(20, EchoFormat::Ascii), 7, Instant::ZERO);
     let (mut now, mut buf, mut fates) = (Instant::ZERO, [0; 64], Vec::new());
-    for _ in 0..4 {
+    let mut replies: Vec<Vec<u8>> = Vec::new();
+    for n in 0..11_usize {
         let len = loop {
             match prober.poll(now, &mut buf) {
                 Output::Send { len } => break len,
@@ -116,22 +157,21 @@ fn a_copy_stamped_before_the_next_probe_left_is_no_reply_to_that() {
                 other => panic!("{other:?}"),
             }
         };
-        let reply = buf[..len].to_vec();
-        if now > Instant::ZERO {
-            // The second copy of the reply before, which the kernel had before this probe left.
-            prober.handle(now, &reply, Some(Instant::from_nanos(now.as_nanos() - 10)));
-            if let Output::Sample(Sample::Probe(probe)) = prober.poll(now, &mut buf) {
-                fates.push((probe.seq, probe.fate));
-            }
+        replies.push(buf[..len].to_vec());
+        if n == 10 {
+            assert_eq!(replies[10], replies[1]);
+            // The kernel had it before this probe left.
+            prober.handle(now, &replies[1], Some(Instant::from_nanos(now.as_nanos() - 10)));
+            assert!(matches!(
+                prober.poll(now, &mut buf),
+                Output::Sample(Sample::Probe(Probe { seq: 0, fate: Fate::Duplicate, .. }))
+            ));
         }
         now = now + MS;
-        prober.handle(now, &reply, Some(now));
+        prober.handle(now, &replies[n], Some(now));
         now = now + MS;
     }
-    assert_eq!(
-        fates,
-        [(0, Fate::Delivered), (0, Fate::Duplicate), (1, Fate::Delivered), (1, Fate::Duplicate)]
-    );
+    assert!(fates.iter().all(|it| it.1 == Fate::Delivered) && fates.len() == 9, "{fates:?}");
 }
 
 #[test]

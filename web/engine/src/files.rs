@@ -121,6 +121,7 @@ fn refused(name: &str, fault: &DoctorFileFault) -> PageError {
         DoctorFileFault::Capture(_) => {
             "give a capture that Wireshark, tshark or tcpdump has written"
         }
+        DoctorFileFault::Own(_) => "give a console log of the device",
     };
     PageError::new(format!("{name} {}", fault.refused()), fault, remedy)
 }

@@ -53,6 +53,7 @@ export interface PredictionRow {
     loss_percent: Value | null;
     p99_ms: Value | null;
     channel_busy_percent: Value | null;
+    own_busy_percent?: number;
     life_days?: Value | null;
 }
 

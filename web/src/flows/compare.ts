@@ -5,7 +5,8 @@ import { announce, h, put, quietly } from "../dom";
 import { versus } from "../engine/client";
 import type { Cell, Comparison, Value } from "../engine/types";
 import type { Flow } from "../flow";
-import { form } from "../form";
+import { change, differences, told, verdict } from "../difference";
+import { FormView } from "../form";
 import { digits, life, type Shown, time } from "../format";
 import { command, question } from "../question";
 import { type Shared, USUAL } from "../share";
@@ -16,39 +17,43 @@ const LEADING: [string, string][] = [
     ["latency_p50", "Half arrive within"], ["channel_busy", "Channel busy"], ["current_mean", "Mean current"], ["battery_life", "Battery lasts"],
 ];
 
-const WORDS: Record<string, string> = {
-    better: "B is better", worse: "B is worse", "no-difference-shown": "no difference shown", "not-comparable": "not comparable",
-};
-
 /** Makes the task. */
 export function compareFlow(shared: Shared, changed: () => void): Flow {
     const a = (shared.settings ??= { ...USUAL });
     const b = (shared.other ??= { ...USUAL, rate: "24M" });
+    const differ = h("p", { class: "differ" });
+    const compareSettings = (): void => {
+        differ.textContent = told(differences(a, b));
+    };
     const verdicts = h("section", { class: "verdicts", "aria-label": "Verdict" });
     const judge = (): void => {
         if (!first.whole || !second.whole) return put(verdicts, h("p", { class: "state" }, "The verdict comes with both answers."));
         versus(second.whole.report, first.whole.report).then((pairs) => {
-            put(verdicts, table(pairs));
+            put(verdicts, verdictTable(pairs));
             announce("The verdict is there.");
         }).catch((why: unknown) => put(verdicts, wrong(why)));
     };
-    const first = new AnswerView("Setting A", judge);
-    const second = new AnswerView("Setting B", judge);
+    const first = new AnswerView("Setting A", (change) => forms[0].take(change), judge);
+    const second = new AnswerView("Setting B", (change) => forms[1].take(change), judge);
     const ask = (it: typeof a, view: AnswerView) => (): void => {
         judge();
         view.ask(question(it), command(it));
     };
     const [askA, askB] = [ask(a, first), ask(b, second)];
     const [soonA, soonB] = [quietly(60, askA), quietly(60, askB)];
-    const column = (name: string, settings: typeof a, view: AnswerView, soon: () => void): HTMLElement =>
-        h("div", { class: "column" }, form(settings, { own: false, name }, () => {
+    const made = (name: string, settings: typeof a, soon: () => void): FormView =>
+        new FormView(settings, { own: false, name, open: differences(a, b).map((it) => it.key) }, () => {
             changed();
+            compareSettings();
             soon();
-        }), view.element);
+        });
+    const forms = [made("Setting A", a, soonA), made("Setting B", b, soonB)] as const;
+    const column = (view: FormView, answer: AnswerView): HTMLElement => h("div", { class: "column" }, view.element, answer.element);
+    compareSettings();
     return {
         title: "Which is better?",
         lead: "Two settings, simulated alike. A figure is better only if its interval shows it.",
-        element: h("div", {}, verdicts, h("div", { class: "columns" }, column("Setting A", a, first, soonA), column("Setting B", b, second, soonB))),
+        element: h("div", {}, differ, verdicts, h("div", { class: "columns" }, column(forms[0], first), column(forms[1], second))),
         start: () => {
             askA();
             askB();
@@ -60,14 +65,22 @@ export function compareFlow(shared: Shared, changed: () => void): Flow {
     };
 }
 
-function table(pairs: Comparison[]): HTMLElement {
+/** Makes the verdicts: what differs first; what shows no difference is folded. */
+export function verdictTable(pairs: Comparison[]): HTMLElement {
     const rows = LEADING.flatMap(([metric, words]) => {
         const it = pairs.find((pair) => pair.ours.metric === metric);
-        return it ? [row(it, words)] : [];
+        return it ? [{ it, words, same: verdict(it).word === "no-difference-shown" }] : [];
     });
+    const [differ, same] = [rows.filter((it) => !it.same), rows.filter((it) => it.same)];
+    const fold = h("details", { class: "same" }, h("summary", {}, `${same.length} without a difference shown: ${same.map((it) => it.words.toLowerCase()).join(", ")}`), drawn(same));
+    return h("div", {},
+        differ.length > 0 ? drawn(differ) : h("p", { class: "state" }, "No figure shows a difference."),
+        same.length > 0 ? fold : null);
+}
+
+function drawn(rows: { it: Comparison; words: string }[]): HTMLElement {
     const head = ["", "Verdict", "A", "B", "B is"].map((it) => h("th", { scope: "col" }, it));
-    return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Verdicts" },
-        h("table", { class: "big" }, h("thead", {}, h("tr", {}, ...head)), h("tbody", {}, ...rows)));
+    return h("table", { class: "big stacks" }, h("thead", {}, h("tr", {}, ...head)), h("tbody", {}, ...rows.map(({ it, words }) => row(it, words))));
 }
 
 function shown({ value, unit, metric }: Cell): string {
@@ -79,24 +92,13 @@ function shown({ value, unit, metric }: Cell): string {
     return `${digits(value, 3)} ${unit === "percent" ? "%" : unit}`;
 }
 
-/** Returns how B differs from A: by a factor, or of shares by their difference. */
-function change(it: Comparison): string {
-    const told = (value: number | null, low: number | null, high: number | null, unit: string): string | undefined => {
-        if (value === null) return undefined;
-        const ends = low === null || high === null ? "" : ` [${digits(low, 3)} to ${digits(high, 3)}]`;
-        return `${digits(value, 3)}${ends} ${unit}`;
-    };
-    const away = it.ours.unit === "percent" ? "points away" : `${it.ours.unit} away`;
-    return told(it.ratio, it.ratio_low, it.ratio_high, "times A") ?? told(it.difference, it.difference_low, it.difference_high, away) ?? "–";
-}
-
 function row(it: Comparison, words: string): HTMLElement {
+    const { word, words: said } = verdict(it);
     // Why an interval beside 1 is no difference; of the others nothing more is to be said.
-    const notes = it.verdict === "no-difference-shown" ? it.notes ?? [] : [];
-    return h("tr", { class: it.verdict },
+    const notes = word === "no-difference-shown" ? it.notes ?? [] : [];
+    const cell = (name: string, value: string): HTMLElement => h("td", { "data-name": name }, value);
+    return h("tr", { class: word },
         h("th", { scope: "row" }, words),
-        h("td", {}, h("span", { class: "verdict" }, WORDS[it.verdict] ?? it.verdict), ...notes.map((note) => h("span", { class: "hint note" }, note))),
-        h("td", {}, shown(it.other)),
-        h("td", {}, shown(it.ours)),
-        h("td", {}, change(it)));
+        h("td", {}, h("span", { class: "verdict" }, said), ...notes.map((note) => h("span", { class: "hint note" }, note))),
+        cell("A", shown(it.other)), cell("B", shown(it.ours)), cell("B is", change(it)));
 }

@@ -3,7 +3,7 @@
 import { AnswerView } from "../answer";
 import { CurveView } from "../curve";
 import { h, quietly } from "../dom";
-import { form } from "../form";
+import { FormView } from "../form";
 import { command, question } from "../question";
 import type { Shared } from "../share";
 import { USUAL } from "../share";
@@ -12,16 +12,17 @@ import type { Flow } from "../flow";
 /** Makes the task. */
 export function predictFlow(shared: Shared, changed: () => void): Flow {
     const settings = (shared.settings ??= { ...USUAL });
-    const answer = new AnswerView("Prediction");
+    const answer = new AnswerView("Prediction", (change) => view.take(change));
     const curve = new CurveView(settings);
     const ask = (): void => answer.ask(question(settings), command(settings));
     const soon = quietly(60, ask);
+    const view = new FormView(settings, { own: false }, () => {
+        changed();
+        curve.forget();
+        soon();
+    });
     const element = h("div", { class: "split" },
-        h("div", { class: "side" }, form(settings, { own: false }, () => {
-            changed();
-            curve.forget();
-            soon();
-        })),
+        h("div", { class: "side" }, view.element),
         h("div", { class: "wide" }, answer.element, curve.element));
     return {
         title: "Will it do?",

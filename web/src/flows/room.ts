@@ -2,14 +2,14 @@
 
 import { AnswerView, wrong } from "../answer";
 import { themed } from "../colour";
-import { download, field, h, put, quietly } from "../dom";
+import { announce, download, field, h, put, quietly } from "../dom";
 import { drawn, stopWatching, watch } from "../engine/client";
 import { type DrawnRoom, EngineError, type LibraryList } from "../engine/types";
 import type { Flow } from "../flow";
-import { form } from "../form";
+import { FormView } from "../form";
 import { command, OWN_ROOM, question } from "../question";
 import { AirView, FATES } from "../room/air";
-import { FIRST_ROOM, type Item, LONGEST_LAB, RoomModel } from "../room/model";
+import { FIRST_ROOM, type Item, LONGEST_LAB, Past, RoomModel } from "../room/model";
 import { PlanView } from "../room/plan";
 import { properties } from "../room/properties";
 import { type Tool, Tools } from "../room/tools";
@@ -28,11 +28,12 @@ export function roomFlow(shared: Shared, library: Promise<LibraryList>, changed:
 
 class RoomTask {
     private readonly settings;
+    private readonly form;
     private model: RoomModel | undefined;
     private room: DrawnRoom | undefined;
     private readonly canvas = h("canvas", { class: "plan", tabindex: "0", role: "application", "aria-roledescription": "plan of the room" });
     private readonly plan = new PlanView(this.canvas, () => this.model);
-    private readonly answer = new AnswerView("The room");
+    private readonly answer = new AnswerView("The room", (change) => this.form.take(change));
     private readonly text = h("textarea", { rows: 16, spellcheck: "false", autocomplete: "off", class: "code" });
     private readonly mistake = h("div", {});
     private readonly list = h("div", { class: "things" });
@@ -44,13 +45,16 @@ class RoomTask {
         model: () => this.model,
         edit: (change) => this.edit(change),
         choose: (item) => this.choose(item),
+        undo: (again) => this.undo(again),
     });
+    private readonly past = new Past();
     private drawing = 0;
     private readonly resized = new ResizeObserver(() => this.plan.fit());
     private unthemed = (): void => undefined;
 
     constructor(private readonly shared: Shared, private readonly library: Promise<LibraryList>, private readonly changed: () => void) {
         this.settings = shared.settings ??= { ...USUAL, every: 1000 };
+        this.form = new FormView(this.settings, { own: true, name: "Messages to the gateway" }, () => this.changed());
         this.text.value = shared.lab ?? FIRST_ROOM;
         this.text.addEventListener("input", quietly(250, () => void this.read(this.text.value, true)));
     }
@@ -68,7 +72,7 @@ class RoomTask {
         const side = h("div", { class: "side" },
             this.runButton,
             this.answer.element,
-            form(this.settings, { own: true, name: "Messages to the gateway" }, () => this.changed()),
+            this.form.element,
             h("section", { class: "part" }, h("h2", { class: "minor" }, "In the room"), field("Surroundings", this.environment), this.list),
             toml);
         return {
@@ -103,7 +107,7 @@ class RoomTask {
 
     private async open(file: File | undefined): Promise<void> {
         if (!file) return;
-        if (file.size > LONGEST_LAB) return put(this.mistake, wrong(new RangeError(`${file.name} is no lab: it has more than ${LONGEST_LAB / 1024} KB`)));
+        if (file.size > LONGEST_LAB) return put(this.mistake, wrong(new EngineError({ what: `${file.name} is no lab`, why: `it has more than ${LONGEST_LAB / 1024} KB`, remedy: "open a lab in TOML", line: 0 })));
         this.text.value = await file.text();
         await this.read(this.text.value, true);
     }
@@ -111,9 +115,20 @@ class RoomTask {
     /** Changes the model by hand, and the text with it. */
     private edit(change: () => void): void {
         if (!this.model) return;
+        this.past.keep(this.text.value);
         change();
         this.text.value = this.model.text;
         void this.read(this.text.value, true, true);
+    }
+
+    /** Takes the last change back, or makes it again. */
+    private undo(again: boolean): void {
+        const text = this.past.step(this.text.value, again);
+        if (text === undefined) return announce(again ? "Nothing to make again." : "Nothing to take back.");
+        this.text.value = text;
+        this.plan.selected = undefined;
+        void this.read(text, true);
+        announce(again ? "Made again." : "Taken back.");
     }
 
     /** Reads a text, draws it, and keeps it where it is right. */
@@ -125,7 +140,10 @@ class RoomTask {
         } catch (why) {
             // The engine says it better, with line and column.
             this.model = undefined;
-            if (why instanceof RangeError) return put(this.mistake, wrong(why));
+            if (why instanceof RangeError) {
+                const shorter = { what: "this room is too long for a page", why: `it has more than ${LONGEST_LAB / 1024} KB`, remedy: "ask espbench predict fleet --lab with the file", line: 0 };
+                return put(this.mistake, wrong(new EngineError(shorter)));
+            }
         }
         if (is_change) {
             this.shared.lab = text;

@@ -18,6 +18,35 @@ type Table = Record<string, unknown>;
 /** Longest text of a lab that is read, as the engine has it. */
 export const LONGEST_LAB = 256 * 1024;
 
+/** Metres between things that are put on one place. */
+const APART = 1;
+
+/** Changes that can be taken back. */
+const PAST = 100;
+
+/** Texts of a room before and after changes by hand. */
+export class Past {
+    private readonly before: string[] = [];
+    private after: string[] = [];
+
+    /** Keeps a text before it is changed. */
+    keep(text: string): void {
+        if (this.before.at(-1) !== text) this.before.push(text);
+        if (this.before.length > PAST) this.before.shift();
+        this.after = [];
+    }
+
+    /** Returns the text before the last change, or after it; `undefined` where there is none. */
+    step(now: string, again: boolean): string | undefined {
+        const [from, to] = again ? [this.after, this.before] : [this.before, this.after];
+        let text = from.pop();
+        // A change that was refused has left the text as it was.
+        while (text === now) text = from.pop();
+        if (text !== undefined) to.push(now);
+        return text;
+    }
+}
+
 /** Most things of a kind that may be drawn by hand. */
 const MOST = 500;
 
@@ -150,11 +179,19 @@ export class RoomModel {
         for (let at = 1; ; at++) if (!names.has(`${word}-${at}`)) return `${word}-${at}`;
     }
 
+    /** Returns the nearest place to the right where nothing stands yet: things on one another cannot be told apart. */
+    private beside(x: number, y: number): [number, number] {
+        const there = this.items().filter((it) => it.kind !== "wall").flatMap((it) => this.at(it));
+        let free = x;
+        while (there.some((it) => Math.hypot(it[0] - free, it[1] - y) < APART / 2)) free += APART;
+        return [round(free), round(y)];
+    }
+
     /** Adds a thing, and returns it; `undefined` where there are too many. */
     add(kind: Kind, x: number, y: number, to?: [number, number]): Item | undefined {
         const list = this.list(kind);
         if (list.length >= MOST) return undefined;
-        const at = [round(x), round(y)];
+        const at = kind === "wall" ? [round(x), round(y)] : this.beside(x, y);
         if (kind === "wall") {
             const [endX, endY] = to ?? [x, y + 3];
             list.push({ from: [...at, 0], to: [round(endX), round(endY), 2.5], material: "brick" });
@@ -178,6 +215,15 @@ export class RoomModel {
         list.splice(item.index, 1);
         if (list.length === 0) delete this.table[item.kind];
         else this.table[item.kind] = list;
+        this.write();
+        return true;
+    }
+
+    /** Gives a thing another name; false where it is no name, or another thing has it. */
+    rename(item: Item, name: string): boolean {
+        const it = this.list(item.kind)[item.index];
+        if (!it || name === "" || this.items().some((other) => other.kind !== "wall" && this.name(other) === name)) return false;
+        it.name = name;
         this.write();
         return true;
     }

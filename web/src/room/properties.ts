@@ -1,6 +1,6 @@
 /// What is in the room, as a list; of what is chosen, its fields.
 
-import { field, h, select } from "../dom";
+import { announce, field, h, select } from "../dom";
 import type { DrawnRoom } from "../engine/types";
 import { PROFILES } from "../question";
 import type { Item, RoomModel } from "./model";
@@ -62,10 +62,18 @@ function fields(model: RoomModel, room: DrawnRoom, item: Item, host: ListHost): 
         return field(label, input);
     };
     const out = h("div", { class: "fields" });
+    if (item.kind !== "wall") {
+        const input = h("input", { type: "text", maxlength: 32, autocomplete: "off" });
+        input.value = model.name(item);
+        input.addEventListener("change", () => host.edit(() => {
+            if (!model.rename(item, input.value.trim())) announce("Another thing has that name.");
+        }));
+        out.append(field("Name", input));
+    }
     for (const [end, at] of model.at(item, room).entries()) {
         const suffix = item.kind === "wall" ? (end === 0 ? " of one end" : " of the other end") : "";
         const of = item.kind === "wall" ? (end as 0 | 1) : undefined;
-        out.append(number(`To the right${suffix} (m)`, at[0], (x) => model.move(item, x, at[1], of)), number(`Away${suffix} (m)`, at[1], (y) => model.move(item, at[0], y, of)));
+        out.append(number(`x${suffix} (m)`, at[0], (x) => model.move(item, x, at[1], of)), number(`y${suffix} (m)`, at[1], (y) => model.move(item, at[0], y, of)));
     }
     if (item.kind === "group") {
         const value = model.get(item, "profile");

@@ -17,12 +17,13 @@ export interface ToolHost {
     model(): RoomModel | undefined;
     edit(change: () => void): void;
     choose(item: Item | undefined): void;
+    undo(again: boolean): void;
 }
 
 /** The tools of a plan. */
 export class Tools {
     /** Keys, in words. */
-    static readonly help = "Keys: D adds a device, R a router, W a wall, O an oven; N and P go from thing to thing, arrows move it, Delete removes it.";
+    static readonly help = "Keys: D adds a device, R a router, W a wall, O an oven; N and P go from thing to thing, arrows move it, Delete removes it, Ctrl-Z takes the last change back.";
 
     readonly element: HTMLElement;
     private tool: Tool = "move";
@@ -36,6 +37,7 @@ export class Tools {
         }
         this.element = h("div", { class: "toolbar", role: "toolbar", "aria-label": "Tools" }, ...this.buttons.values(),
             h("button", { type: "button", title: "Remove (Delete)", onclick: () => this.remove() }, "Remove"),
+            h("button", { type: "button", title: "Take the last change back (Ctrl-Z)", onclick: () => this.host.undo(false) }, "Undo"),
             h("button", { type: "button", title: "Show all (F)", onclick: () => this.plan.fit() }, "Fit"));
         canvas.addEventListener("pointerdown", (event) => this.down(event));
         canvas.addEventListener("pointermove", (event) => this.move(event));
@@ -172,6 +174,10 @@ export class Tools {
     }
 
     private key(event: KeyboardEvent): void {
+        if ((event.ctrlKey || event.metaKey) && !event.altKey && ["z", "y"].includes(event.key.toLowerCase())) {
+            this.host.undo(event.shiftKey || event.key.toLowerCase() === "y");
+            return event.preventDefault();
+        }
         if (event.ctrlKey || event.metaKey || event.altKey) return;
         const moves: Record<string, Place> = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
         const by = moves[event.key];

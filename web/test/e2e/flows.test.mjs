@@ -127,7 +127,12 @@ test("compare: a verdict for each figure", async () => {
     const { page, wrong } = await open(context, `${host.url}#compare`);
     const verdicts = page.getByRole("region", { name: "Verdict", exact: true });
     await verdicts.getByRole("rowheader", { name: "99 % arrive within" }).waitFor({ timeout: 240_000 });
-    assert.match(await verdicts.textContent(), /B is (better|worse)|no difference shown/);
+    assert.match(await verdicts.textContent(), /B is (better|worse)|differs; neither is better/);
+    await page.getByText("B differs from A: PHY rate 24M (A: 1M).").waitFor();
+    // A telephone shows the whole verdict.
+    await page.setViewportSize({ width: 390, height: 800 });
+    const cut = await verdicts.locator("table, td, th").evaluateAll((all) => all.filter((it) => it.getBoundingClientRect().right > innerWidth).length);
+    assert.equal(cut, 0, "nothing of the verdict is out of sight");
     assert.doesNotMatch(await verdicts.textContent(), /not comparable/);
     assert.deepEqual(wrong, []);
     await context.close();

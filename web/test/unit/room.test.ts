@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Flight } from "../../src/engine/types";
 import { film } from "../../src/room/air";
-import { FIRST_ROOM, RoomModel } from "../../src/room/model";
+import { FIRST_ROOM, Past, RoomModel } from "../../src/room/model";
 
 test("a room goes to TOML and back, with what the drawing does not know", () => {
     const model = new RoomModel(`${FIRST_ROOM}\n[[floor]]\nheight_m = 2.6\n`);
@@ -29,6 +29,33 @@ test("things are moved, named anew and removed", () => {
     model.add("group", 0, 0);
     model.add("group", 0, 0);
     assert.match(model.text, /sensor-2/);
+});
+
+test("things that are added on one place stand side by side", () => {
+    const model = new RoomModel(FIRST_ROOM);
+    const added = [model.add("group", 1.25, -0.5), model.add("group", 1.25, -0.5), model.add("router", 1.25, -0.5), model.add("interferer", 1.25, -0.5)];
+    const places = added.map((it) => model.at(it!)[0]!.join());
+    assert.equal(new Set(places).size, 4, places.join(" "));
+});
+
+test("a thing has a name of its own", () => {
+    const model = new RoomModel(FIRST_ROOM);
+    assert.equal(model.rename({ kind: "group", index: 1 }, "garden"), true);
+    assert.equal(model.rename({ kind: "group", index: 2 }, "garden"), false);
+    assert.equal(model.rename({ kind: "group", index: 2 }, ""), false);
+    assert.deepEqual(model.items().slice(0, 3).map((it) => model.name(it)), ["gateway", "garden", "door"]);
+});
+
+test("changes are taken back and made again", () => {
+    const past = new Past();
+    past.keep("one");
+    past.keep("two");
+    assert.equal(past.step("three", false), "two");
+    assert.equal(past.step("two", false), "one");
+    assert.equal(past.step("one", false), undefined);
+    assert.equal(past.step("one", true), "two");
+    past.keep("two");
+    assert.equal(past.step("other", true), undefined, "a new change ends what was taken back");
 });
 
 test("a distance gives way to a place", () => {

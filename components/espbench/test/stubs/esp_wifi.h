@@ -8,9 +8,11 @@ typedef struct {
 #define WIFI_INIT_CONFIG_DEFAULT() {0}
 typedef enum { WIFI_AUTH_OPEN, WIFI_AUTH_WPA2_PSK = 3 } wifi_auth_mode_t;
 typedef enum { WIFI_MODE_STA = 1, WIFI_MODE_AP } wifi_mode_t;
+#ifdef CONFIG_IDF_TARGET_ESP8266
+typedef enum { ESP_IF_WIFI_STA, ESP_IF_WIFI_AP } wifi_interface_t;
+#else
 typedef enum { WIFI_IF_STA, WIFI_IF_AP } wifi_interface_t;
-#define ESP_IF_WIFI_STA WIFI_IF_STA
-#define ESP_IF_WIFI_AP WIFI_IF_AP
+#endif
 typedef enum { WIFI_PS_NONE, WIFI_PS_MIN_MODEM } wifi_ps_type_t;
 typedef struct {
     int8_t rssi;

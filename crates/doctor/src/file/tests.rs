@@ -1,7 +1,8 @@
 //! Files by their contents, however they are cut.
 
-use super::{DoctorFile, DoctorFileFault, DoctorFileReader, HEAD, LARGEST_CONFIG};
+use super::{DoctorFile, DoctorFileFault, DoctorFileReader, HEAD, LARGEST_CONFIG, OwnForm};
 use alloc::vec::Vec;
+use espbench_measure::report::{PAGE_MARK, SCHEMA, TEXT_MARK};
 use proptest::prelude::*;
 
 const LOG: &str = "W (5252) wifi station: disconnected, reason: 15\n";
@@ -56,6 +57,16 @@ fn what_is_none_of_them_is_refused() {
     assert_eq!(fault(&[0; 100]), DoctorFileFault::Binary);
     assert_eq!(fault(&[1; 2 * HEAD]), DoctorFileFault::Binary);
     assert!(matches!(fault(b"CONFIG_A=y\nCONFIG_B=\xff\xfe\n"), DoctorFileFault::Config(_)));
+    for (text, form) in [
+        (alloc::format!("<!DOCTYPE html>\n<head>{PAGE_MARK}\nwifi:disconnected\n"), OwnForm::Page),
+        (alloc::format!("{TEXT_MARK}\n# espbench report: echo-1\n"), OwnForm::Markdown),
+        (alloc::format!("{{\n  \"schema\": \"{SCHEMA}\","), OwnForm::Report),
+        ("run,origin,suite,kind,cell,repetition,table\n".into(), OwnForm::Table),
+        ("run,suite,kind,cell,repetition,fate\n".into(), OwnForm::Table),
+    ] {
+        assert_eq!(fault(text.as_bytes()), DoctorFileFault::Own(form), "{text}");
+    }
+    assert!(read(b"<!DOCTYPE html>\nI (12) wifi:mode : sta\n", 64).is_ok(), "another's page");
     assert!(matches!(fault(&pcap(false)[..20]), DoctorFileFault::Capture(_)));
     // A few odd octets are what a reset leaves.
     assert!(read(&after(&[0, 1], LOG), 9).is_ok());

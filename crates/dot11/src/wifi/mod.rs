@@ -16,6 +16,7 @@
 //! | [`upper`] | the interface to the network layer |
 //! | [`frame`] | frames on their way, and what captures show of them |
 //! | [`octets`] | the lengths of frames |
+//! | `membership` | which access point each of several stations is in |
 //! | `elements` | the lengths of the bodies of management frames |
 //! | `tag`, `deadlines` | the tags of data frames; deadlines over one event of the medium |
 //! | `power` | switching stations and access points off and on |
@@ -37,6 +38,7 @@ pub mod config;
 mod deadlines;
 mod elements;
 pub mod frame;
+mod membership;
 pub mod octets;
 mod power;
 mod rate;
@@ -54,6 +56,7 @@ pub use config::{
 };
 pub use elements::joining as joining_octets;
 pub use frame::{FrameInfo, Subtype, TimInfo};
+pub use membership::{MEMBERSHIPS, Membership, Memberships, NoMemberships};
 pub use rate::RATE_CONTROL;
 pub use upper::{DisconnectReason, Joined, ReceivedPacket, SentPacket, UpperLayer};
 

@@ -17,9 +17,6 @@ const RATES: [&str; 3] = ["11M", "24M", "HT20-MCS7"];
 /// Finest tick of FreeRTOS that is tried.
 const FINE_TICK_HZ: u32 = 1000;
 
-/// Octets of a short frame: a mode that the chip reads at any distance is read with these.
-pub(super) const SHORT: u32 = 50;
-
 /// Simulates a case with each change that may help.
 ///
 /// # Errors
@@ -50,9 +47,7 @@ pub(super) fn worth(predictor: &Predictor, case: &RoomCase) -> Vec<(Change, Room
     let mut changes = Vec::new();
     for name in RATES {
         let Ok(mode) = name.parse::<WifiMode>() else { continue };
-        let is_read = predictor.range(mode, SHORT).is_some_and(|metres| metres > 0.0);
-        let is_faster = mode.kbit_s() > case.mode.kbit_s();
-        if is_read && is_faster {
+        if predictor.reads(mode) && mode.kbit_s() > case.mode.kbit_s() {
             changes.push((Change::Rate(name.into()), RoomCase { mode, ..*case }));
         }
     }

@@ -1,7 +1,7 @@
 //! One long frame or several short ones.
 
 use super::error::PredictError;
-use super::rooms::{Predictor, RoomRunner, change, limit_power};
+use super::rooms::{Predictor, RoomRunner, change, limit_power, put_walls};
 use super::setup::PredictSetup;
 use alloc::boxed::Box;
 use alloc::format;
@@ -116,8 +116,11 @@ pub fn frames(
     let on_channel = setup.channel.map(|it| format!(", channel {it}")).unwrap_or_default();
     Ok(FramesAnswer {
         title: format!(
-            "{} B in one frame or several, esp_now_send {cast} at {}{on_channel}, {}",
-            question.message, question.mode, setup.place
+            "{} B in one frame or several, esp_now_send {cast} at {}{on_channel}, {}{}",
+            question.message,
+            question.mode,
+            setup.place,
+            setup.walls_text()
         ),
         message: question.message,
         rate: question.mode.to_string(),
@@ -132,6 +135,7 @@ pub fn frames(
 fn settings(setup: &PredictSetup) -> Settings {
     let mut settings: Settings = [Setting::Cast(setup.cast)].into_iter().collect();
     settings.extend((setup.walls > 0).then_some(Setting::Walls(setup.walls)));
+    settings.extend(setup.wall_db.filter(|_| setup.walls > 0).map(Setting::WallLoss));
     settings.extend(setup.firmware.settings());
     settings
 }
@@ -198,10 +202,9 @@ impl Predictor {
         let change = change(&setup, &setup.firmware, 1);
         let mut scene = self.library.scene(&setup.lab, &change, seed)?;
         limit_power(&mut scene, &setup.firmware);
-        let walls_db = scene.environment.walls_db(setup.walls);
-        for (number, device) in scene.nodes.iter_mut().enumerate() {
+        put_walls(&mut scene, &setup);
+        for device in &mut scene.nodes {
             device.mode = case.mode;
-            device.walls_db = if number == 0 { 0.0 } else { walls_db };
             if case.bytes > EspNowVersion::V1.data_max() as u32 {
                 device.settings.compat.idf = Idf::V5_4_2;
             }

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `firmware` | what options of sdkconfig change of a node |
 //! | `setup` | the lab, and what its devices send |
+//! | `doubts` | what is not known of the constants behind a charge |
 //! | `error` | what keeps a prediction from being made |
 //! | `rooms` | rooms of the lab, made and simulated for one setting after the other |
 //! | `trials` | what a room has come to, as a trial |
@@ -18,6 +19,7 @@
 //! with its threads and its progress. The answer is the same.
 
 mod changes;
+mod doubts;
 mod error;
 mod firmware;
 mod frames;

@@ -1,6 +1,6 @@
 //! From a question to its answer.
 
-use super::changes::{self, SHORT};
+use super::changes;
 use super::error::PredictError;
 use super::rooms::{Predictor, RoomCase, RoomRunner};
 use alloc::format;
@@ -68,9 +68,8 @@ pub fn rate(
     runner: &mut dyn RoomRunner,
 ) -> Result<PredictAnswer, PredictError> {
     let rooms = predictor.setup().effort.rooms;
-    let has = |mode: &&WifiMode| predictor.range(**mode, SHORT).is_some_and(|metres| metres > 0.0);
-    let cases: Vec<RoomCase> =
-        modes.iter().filter(has).map(|mode| predictor.case(devices, *mode)).collect();
+    let read = modes.iter().filter(|mode| predictor.reads(**mode));
+    let cases: Vec<RoomCase> = read.map(|mode| predictor.case(devices, *mode)).collect();
     let floods: Vec<RoomCase> = cases.iter().map(flood).collect();
     let all: Vec<RoomCase> = cases.iter().chain(&floods).copied().collect();
     runner.begin(predictor, &all, rooms);
@@ -105,9 +104,6 @@ pub fn rate_in_force(
     modes.extend(asked);
     let mut answer = rate(predictor, devices, &modes, runner)?;
     for (point, mode) in answer.points.iter_mut().zip(modes) {
-        let reach = predictor.reach_of(&predictor.case(devices, mode), REACHED);
-        point.setting.range_m = reach.map(|it| it.metres);
-        point.setting.range_is_bounded = reach.is_some_and(|it| it.is_bounded);
         point.setting.send_ma = predictor.send_ma(mode);
     }
     let rates = format!("at {}", force.request.mode);
@@ -115,9 +111,6 @@ pub fn rate_in_force(
     let PredictAnswer { points, stopped, .. } = answer;
     Ok(PredictAnswer { points, stopped, ..predictor.answer(question, &count(devices), &rates) })
 }
-
-/// Share of messages lost where nine in ten arrive.
-const REACHED: f64 = 0.1;
 
 /// Returns the case of one device that always sends.
 fn flood(case: &RoomCase) -> RoomCase {
@@ -145,12 +138,9 @@ fn rate_point(
         })
         .collect();
     let throughput: Estimate = mean_t(&rates);
-    let range = predictor.range_of(case);
     let setting = OperatingPoint {
-        range_m: range.map(|it| it.0),
-        range_is_bounded: range.is_some_and(|it| it.1),
         throughput: (!rates.is_empty()).then_some(throughput),
-        ..predictor.setting(case)
+        ..predictor.with_range(case, predictor.setting(case))
     };
-    PointEstimates::of(setting, trials)
+    predictor.estimates(setting, case, trials)
 }

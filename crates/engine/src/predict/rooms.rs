@@ -1,5 +1,6 @@
 //! Rooms of a lab, made and simulated for one setting after the other.
 
+use super::doubts;
 use super::error::PredictError;
 use super::firmware::NodeFirmware;
 use super::frames::FramesCase;
@@ -18,9 +19,12 @@ use espbench_dot11::radio::timing::SIFS_NS;
 use espbench_dot11::radio::{Channel, WifiMode, airtime};
 use espbench_measure::cell::Origin;
 use espbench_measure::kind::esp_now::mode;
+use espbench_measure::predict::doubt::ChargeDoubts;
 use espbench_measure::predict::frames::MessageTrial;
 use espbench_measure::predict::point::OperatingPoint;
-use espbench_measure::predict::{PointEstimates, PredictAnswer, PredictQuestion, RoomTrial};
+use espbench_measure::predict::{
+    PointEstimates, PredictAnswer, PredictQuestion, RANGE_LOSS, RoomTrial,
+};
 use espbench_measure::run::{RunFacts, Site};
 use espbench_measure::search::fleet::FleetBound;
 use espbench_model::sdkconfig::Chip;
@@ -35,8 +39,11 @@ use espbench_sim::lab::profile::Profile;
 use espbench_sim::lab::scene::{Device, Environment, Scene};
 use espbench_sim::power::Modulation;
 
-/// Chance with which a frame at the edge of a mode's range still arrives.
-const EDGE: f64 = 0.9;
+/// Octets of a short frame: a mode that the chip reads at any distance is read with these.
+const SHORT: u32 = 50;
+
+/// Chance with which it is read then.
+const READABLE: f64 = 0.9;
 
 /// Part of the channel's time that a fleet may use before more or less of it tells apart.
 const LITTLE_USE: f64 = 0.002;
@@ -63,6 +70,8 @@ pub(super) struct MessageReach {
     pub(super) is_bounded: bool,
     /// Distance without shadowing: that of the place in the middle.
     pub(super) median_m: f64,
+    /// The model of the place ends there.
+    pub(super) median_is_bounded: bool,
 }
 
 /// One setting: so many devices, sending so.
@@ -188,7 +197,7 @@ impl Predictor {
     ///
     /// # Errors
     /// The mistake in the lab; a message that is too long for its firmware.
-    pub fn new(setup: PredictSetup, library: Library) -> Result<Self, PredictError> {
+    pub fn new(mut setup: PredictSetup, library: Library) -> Result<Self, PredictError> {
         // As many devices as the lab has: what is asked may be fewer than stand in it for sure.
         let usual =
             Overrides { channel: None, devices: None, ..change(&setup, &setup.firmware, 1) };
@@ -202,6 +211,11 @@ impl Predictor {
             scene = library.scene(&setup.lab, &there, setup.seed)?;
         }
         limit_power(&mut scene, &setup.firmware);
+        // The place's own is said, too.
+        if setup.walls > 0 {
+            setup.wall_db = setup.wall_db.or(Some(scene.environment.one_wall_db()));
+        }
+        put_walls(&mut scene, &setup);
         let first = scene.nodes.first().ok_or(PredictError::NoDevices)?;
         let most = predict::payload_max(&scene);
         if setup.payload > most {
@@ -310,17 +324,31 @@ impl Predictor {
         let change = change(&self.setup, &case.firmware, case.devices);
         let mut scene = self.library.scene(&self.setup.lab, &change, seed)?;
         limit_power(&mut scene, &case.firmware);
-        let walls_db = scene.environment.walls_db(self.setup.walls);
-        for (number, device) in scene.nodes.iter_mut().enumerate() {
-            device.mode = case.mode;
-            device.walls_db = if number == 0 { 0.0 } else { walls_db };
-        }
+        put_walls(&mut scene, &self.setup);
+        scene.nodes.iter_mut().for_each(|device| device.mode = case.mode);
         Ok(scene)
     }
 
     /// Returns the point of a case.
     pub(super) fn point(&self, case: &RoomCase, trials: &[RoomTrial]) -> PointEstimates {
-        PointEstimates::of(self.setting(case), trials)
+        self.estimates(self.setting(case), case, trials)
+    }
+
+    /// Returns the estimates of a setting, with what is not known of the constants behind its charge.
+    pub(super) fn estimates(
+        &self,
+        setting: OperatingPoint,
+        case: &RoomCase,
+        trials: &[RoomTrial],
+    ) -> PointEstimates {
+        let mut point = PointEstimates::of(setting, trials);
+        if let (Some(energy), Some(plan)) = (&mut point.energy, case.load.sleep) {
+            let others = !self.setup.bare && !self.scene.background.is_empty();
+            energy.doubts = self
+                .profile()
+                .map_or_else(ChargeDoubts::default, |it| doubts::of(it, plan.mode, others));
+        }
+        point
     }
 
     /// Describes a case for the report.
@@ -332,16 +360,24 @@ impl Predictor {
             kbit_s: case.mode.kbit_s(),
             acknowledged: case.load.ack(),
             air_us: airtime_on(case.mode, octets, self.channel()) as f64 / 1000.0,
+            is_inferred: matches!(case.mode, WifiMode::Lr(_)),
             ..OperatingPoint::default()
         }
     }
 
-    /// Returns how far a case's messages reach, in metres, and whether the model of the place ends
-    /// there.
-    pub(super) fn range_of(&self, case: &RoomCase) -> Option<(f64, bool)> {
-        let metres = self.range(case.mode, case.load.octets(&self.scene))?;
-        let valid = self.scene.environment.valid_m.unwrap_or(f64::INFINITY);
-        Some(if metres > valid { (valid, true) } else { (metres, false) })
+    /// Returns a setting with its range.
+    pub(super) fn with_range(&self, case: &RoomCase, setting: OperatingPoint) -> OperatingPoint {
+        let allowed = self.setup.limits.loss.filter(|it| *it > 0.0 && *it < 1.0);
+        let Some(reach) = self.reach_of(case, allowed.unwrap_or(RANGE_LOSS)) else {
+            return setting;
+        };
+        OperatingPoint {
+            range_m: Some(reach.metres),
+            range_is_bounded: reach.is_bounded,
+            range_median_m: Some(reach.median_m),
+            range_median_is_bounded: reach.median_is_bounded,
+            ..setting
+        }
     }
 
     /// Returns how far a case's messages reach where no more than this share is lost, in metres, and
@@ -354,8 +390,13 @@ impl Predictor {
             Environment { shadow_db: 0.0, nakagami_m: None, slow_fading_db: None, ..place.clone() };
         let valid = place.valid_m.unwrap_or(f64::INFINITY);
         let all = reach_m(profile, place, &message, share);
-        let median = reach_m(profile, &even, &message, share).min(valid);
-        Some(MessageReach { metres: all.min(valid), is_bounded: all > valid, median_m: median })
+        let median = reach_m(profile, &even, &message, share);
+        Some(MessageReach {
+            metres: all.min(valid),
+            is_bounded: all > valid,
+            median_m: median.min(valid),
+            median_is_bounded: median > valid,
+        })
     }
 
     /// Returns a case's message, whose range is asked for.
@@ -428,22 +469,26 @@ impl Predictor {
     fn path_db(&self) -> f64 {
         let ends = [self.scene.nodes.first(), self.scene.nodes.last()];
         let antennas_db: f64 = ends.into_iter().flatten().map(Device::antenna_dbi).sum();
-        self.scene.environment.walls_db(self.setup.walls) - antennas_db
+        walls_db(&self.scene, &self.setup) - antennas_db
     }
 
-    /// Returns how far frames of so many octets reach by the path loss, in metres; `None` where that
-    /// is not known.
-    pub(super) fn range(&self, mode: WifiMode, octets: u32) -> Option<f64> {
-        let profile = &self.scene.nodes.first().filter(|_| self.sends(mode))?.profile;
-        let path_db = self.path_db();
-        let metres = range_m(
-            profile,
-            &self.scene.environment,
-            (mode, octets, self.channel()),
-            path_db,
-            EDGE,
-        );
-        metres.is_finite().then_some(metres)
+    /// Returns whether the devices send a mode, and read it at all.
+    pub(super) fn reads(&self, mode: WifiMode) -> bool {
+        let Some(node) = self.scene.nodes.first().filter(|_| self.sends(mode)) else {
+            return false;
+        };
+        let frame = (mode, SHORT, self.channel());
+        let metres =
+            range_m(&node.profile, &self.scene.environment, frame, self.path_db(), READABLE);
+        metres.is_finite() && metres > 0.0
+    }
+
+    /// Returns the largest current of a device while it sends, in milliamperes.
+    fn peak_ma(&self) -> Option<f64> {
+        let profile = self.profile()?;
+        let of = |it: Modulation| profile.currents.transmit_na(it, profile.tx_power_dbm);
+        let most = Modulation::ALL.into_iter().map(of).max().unwrap_or(0);
+        (most > 0).then(|| f64::from(most) / 1e6)
     }
 
     /// Returns an answer without points to a question about so many devices at these rates.
@@ -469,6 +514,7 @@ impl Predictor {
             },
             limits: self.setup.limits,
             battery: self.setup.battery.clone(),
+            peak_ma: self.setup.sleep.and_then(|_| self.peak_ma()),
             shared,
             settings: self.setup.settings(),
             payload_bytes: self.setup.payload,
@@ -494,8 +540,8 @@ impl Predictor {
             text.push_str(&format!(", slow fading {} dB", slow.deviation_db));
         }
         if self.setup.walls > 0 {
-            let walls = self.setup.walls;
-            text.push_str(&format!(", walls {walls} with {} dB together", place.walls_db(walls)));
+            let db = walls_db(scene, &self.setup);
+            text.push_str(&format!("{}: {db:.1} dB together", self.setup.walls_text()));
         }
         let others = scene.background.len() + scene.routers.len();
         text.push_str(&if self.setup.bare {
@@ -551,6 +597,24 @@ impl Predictor {
         .filter(|(_, value)| !value.is_empty())
         .map(|(name, value)| (name.to_string(), value))
         .collect()
+    }
+}
+
+/// Returns the loss in all walls between, in dB.
+fn walls_db(scene: &Scene, setup: &PredictSetup) -> f64 {
+    let each = setup.wall_db.unwrap_or_else(|| scene.environment.one_wall_db());
+    f64::from(setup.walls) * each
+}
+
+/// Puts the walls between the listener and the devices, which do not see each other then.
+pub(super) fn put_walls(scene: &mut Scene, setup: &PredictSetup) {
+    if setup.walls == 0 {
+        return;
+    }
+    scene.environment = scene.environment.behind_walls();
+    let walls_db = walls_db(scene, setup);
+    for device in scene.nodes.iter_mut().skip(1) {
+        device.walls_db = walls_db;
     }
 }
 

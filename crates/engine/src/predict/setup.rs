@@ -29,6 +29,8 @@ pub struct PredictSetup {
     pub place: String,
     /// Walls between the listener and the devices.
     pub walls: u8,
+    /// Loss in one of them, in dB; that of the place's without.
+    pub wall_db: Option<f64>,
     /// Metres from the listener to the nearest and the farthest device; the lab's places without.
     pub distance_m: Option<(f64, f64)>,
     /// Channel of the devices; the lab's without.
@@ -112,24 +114,22 @@ impl PredictSetup {
         if !firmware.is_empty() {
             text.push_str(&format!(", {firmware}"));
         }
-        text.push_str(match self.walls {
-            0 => "",
-            1 => ", 1 wall",
-            _ => ", ",
-        });
-        if self.walls > 1 {
-            text.push_str(&format!("{} walls", self.walls));
+        text + &self.walls_text()
+    }
+
+    /// Says the walls between, with the loss of each: then nobody is in sight. Empty without walls.
+    pub(super) fn walls_text(&self) -> String {
+        let each = self.wall_db.map(|db| format!(" of {db} dB")).unwrap_or_default();
+        match self.walls {
+            0 => String::new(),
+            1 => format!(", 1 wall{each}, not in sight"),
+            walls => format!(", {walls} walls{each}, not in sight"),
         }
-        text
     }
 
     /// Returns the message and the place of a question about its range, in a few words.
     pub(super) fn range_title(&self, rates: &str) -> String {
-        let walls = match self.walls {
-            0 => String::new(),
-            1 => ", 1 wall".into(),
-            walls => format!(", {walls} walls"),
-        };
+        let walls = self.walls_text();
         let mut text = format!("{}, ESP-NOW {rates}, {}{walls}", self.message(), self.place);
         let firmware = self.firmware.words();
         if !firmware.is_empty() {
@@ -167,6 +167,7 @@ impl PredictSetup {
         let sleep = self.sleep.and_then(|it| Name::new(it.mode.name()));
         settings.extend(sleep.map(Setting::Sleep));
         settings.extend((self.walls > 0).then_some(Setting::Walls(self.walls)));
+        settings.extend(self.wall_db.filter(|_| self.walls > 0).map(Setting::WallLoss));
         settings.extend(self.bare.then_some(Setting::RadiosAlone(true)));
         settings.extend(self.firmware.settings());
         settings
@@ -207,9 +208,7 @@ impl PredictSetup {
                 text.push_str(", image not checked at wake");
             }
         }
-        if self.walls > 0 {
-            text.push_str(&format!(", {} walls between", self.walls));
-        }
+        text.push_str(&self.walls_text());
         if self.bare {
             text.push_str(", radios alone");
         }

@@ -16,7 +16,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 use espbench_measure::interval::mean_t;
 use espbench_measure::plan::DEFAULT_SEED;
-use espbench_measure::predict::battery::USUAL_MAH;
+use espbench_measure::predict::battery::Battery;
 use espbench_measure::tune::{Candidate, Metric, Power, RoundTrip, RoundTripSource, Want};
 use espbench_model::sdkconfig::{Chip, ConfigOption, IdfRelease, ParsedSdkConfig};
 use espbench_sim::lab::file::Library;
@@ -85,7 +85,7 @@ fn setup(reading: Option<ParsedSdkConfig>) -> TuneSetup {
         streams: 1,
         time: TIME,
         message_every: Duration::from_secs(10),
-        battery_mah: USUAL_MAH,
+        battery: Battery::usual(),
         wants: alloc::vec![Want { metric: Metric::UdpRx, value: OFFERED }],
         budget: 0,
         seed: DEFAULT_SEED,

@@ -50,7 +50,7 @@ fn whole_numbers_move_by_one_at_least() {
     assert!((up + 0.44).abs() < 1e-9 && (down + 0.36).abs() < 1e-9, "{up} {down}");
 }
 
-/// `espbench lab constants --sensitivity -o reference/sensitivity.csv` makes it again.
+/// `espbench lab constants --sensitivity --compute -o reference/sensitivity.csv` makes it again.
 #[test]
 fn the_built_in_table_is_of_the_constants_as_they_are() {
     let rows = built_in();

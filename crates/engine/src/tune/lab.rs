@@ -385,11 +385,11 @@ impl TuneLab {
         }
         if asks(&[Metric::Current, Metric::Battery]) {
             notes.push(format!(
-                "Current: a message of {MESSAGE} B comes every {} s and is answered; battery life of {} \
-                 mAh with it. Idle processors do not sleep (no automatic light sleep) unless the \
+                "Current: a message of {MESSAGE} B comes every {} s and is answered; battery life is that of \
+                 {} with it. Idle processors do not sleep (no automatic light sleep) unless the \
                  variant says so.",
                 setup.message_every.as_secs_f64(),
-                setup.battery_mah
+                setup.battery.words()
             ));
         }
         notes
@@ -520,7 +520,7 @@ impl TuneLab {
             // nC over ns is A.
             let ma = counted.map(|(charge, time)| charge as f64 / time as f64 * 1e3);
             outcome.current_ma = ma;
-            outcome.battery_days = ma.map(|ma| self.setup.battery_mah / ma / 24.0);
+            outcome.battery_days = ma.map(|ma| self.setup.battery.days(ma));
         }
         Ok(outcome)
     }

@@ -250,7 +250,7 @@ impl TuneLab {
             }
         );
         Some(match want.metric {
-            Metric::Battery => (self.setup().battery_mah / ma / 24.0, why),
+            Metric::Battery => (self.setup().battery.days(ma), why),
             _ => (ma, why),
         })
     }

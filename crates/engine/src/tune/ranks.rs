@@ -9,6 +9,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 use espbench_dot11::radio::WifiMode;
 use espbench_dot11::wifi::DataRates;
+use espbench_measure::predict::battery::Battery;
 use espbench_measure::tune::{Candidate, Metric, Power, Want};
 use espbench_model::sdkconfig::{Chip, ConfigOption, RANKS, Rank, SdkContext};
 use espbench_sim::lab::file::Library;
@@ -101,7 +102,7 @@ fn tune_setup(setup: &RankSetup) -> TuneSetup {
         streams: 1,
         time: setup.time,
         message_every: Duration::from_secs(1),
-        battery_mah: 1.0,
+        battery: Battery::usual(),
         wants: vec![Want {
             metric: Metric::UdpRx,
             value: setup.offered_mbit_s / super::lab::OFFERED,

@@ -3,6 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
+use espbench_measure::predict::battery::Battery;
 use espbench_measure::tune::{RoundTrip, Want};
 use espbench_model::sdkconfig::{Chip, IdfRelease, ParsedSdkConfig};
 
@@ -40,8 +41,8 @@ pub struct TuneSetup {
     pub time: Duration,
     /// Time between two messages while the current is measured.
     pub message_every: Duration,
-    /// Capacity of the battery that can be used, in mAh.
-    pub battery_mah: f64,
+    /// Battery of the device.
+    pub battery: Battery,
     /// Goals.
     pub wants: Vec<Want>,
     /// Evaluations of the search.

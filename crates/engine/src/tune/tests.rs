@@ -29,7 +29,7 @@ fn setup(wants: &[&str]) -> TuneSetup {
         streams: 1,
         time: Duration::from_millis(500),
         message_every: Duration::from_secs(10),
-        battery_mah: 2210.0,
+        battery: "2210mAh".parse().unwrap(),
         wants: wants.iter().map(|it| it.parse().unwrap()).collect(),
         budget: 10,
         seed: 1,

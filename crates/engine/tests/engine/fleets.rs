@@ -86,6 +86,7 @@ fn search(rooms: &mut KnownRooms, most: u32) -> (FleetSearched, PredictAnswer) {
         firmware: NodeFirmware::default(),
         place: "bench".into(),
         walls: 0,
+        wall_db: None,
         distance_m: None,
         channel: None,
         bare: false,

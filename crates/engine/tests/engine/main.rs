@@ -3,3 +3,4 @@
 mod consoles;
 mod fleets;
 mod runs;
+mod sound;

@@ -46,7 +46,7 @@ use crate::node::task::Cx;
 use editor::Edited;
 
 /// Tag of the console's lines about commands.
-const TAG: &str = "espnow_console";
+pub(crate) const TAG: &str = "espnow_console";
 
 /// Source of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,6 +72,8 @@ pub enum Ready {
 #[derive(Clone, Debug, Default)]
 pub struct Console {
     editor: Editor,
+    /// Number of lost bytes that a line has told of.
+    told: u32,
 }
 
 impl Console {
@@ -96,9 +98,21 @@ impl Console {
         let _ = prompt.push_str("> ");
         let idf = cx.shared.settings.compat.idf;
         match self.editor.run(cx.now, &prompt, idf, &mut cx.shared.print) {
-            Edited::Line => Ready::Line,
+            Edited::Line => {
+                self.tell_lost(cx);
+                Ready::Line
+            }
             Edited::Busy => Ready::Busy,
             Edited::Nothing => Ready::Idle,
+        }
+    }
+
+    /// Says how many bytes of a line were lost. The component runs such a line without a word.
+    fn tell_lost(&mut self, cx: &mut Cx<'_>) {
+        let lost = self.editor.dropped.saturating_sub(self.told);
+        self.told = self.editor.dropped;
+        if lost > 0 {
+            cx.log(LogLevel::Warn, TAG, format_args!("{lost} bytes of the line were lost"));
         }
     }
 

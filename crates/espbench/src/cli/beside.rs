@@ -131,6 +131,7 @@ impl SideLab {
             beside: Some(run.facts.name.clone()),
             fitted: simulator.fits(),
             library: Some(simulator.library_digest()),
+            own_lab: simulator.is_own_lab(),
             host: BTreeMap::new(),
         };
         let lab_run = Store::open(store.path())?.begin(facts, None, &set)?;

@@ -87,10 +87,15 @@ fn read(name: &str) -> anyhow::Result<String> {
     let path = Path::new(name);
     if path.extension().is_none() && !path.exists() {
         let names: Vec<&str> = all().map(|(name, _)| name).collect();
-        let why = format!("{} Built in are {}", guess(name, &names), names.join(", "));
-        let what = format!("no plan `{name}`");
-        let remedy = "`espbench run PLAN` takes one of these, or a .toml file of your own";
-        return Err(UserError::new(what).because(why.trim()).remedy(remedy).into());
+        let what = UserError::new(format!("no plan `{name}`"));
+        let guess = guess(name, &names);
+        return Err(if guess.is_empty() {
+            what.because(format!("built in are {}", names.join(", ")))
+                .remedy("name one of these, or a .toml file of your own")
+        } else {
+            what.because("it is no built-in plan, and no .toml file").remedy(guess.trim())
+        }
+        .into());
     }
     crate::texts::read(path, "plan")
 }
@@ -111,9 +116,7 @@ mod tests {
     #[test]
     fn a_name_that_is_nearly_one_is_guessed() {
         let said = |name: &str| plan(name).unwrap_err().to_string();
-        assert!(
-            said("round-tripp").starts_with("no plan `round-tripp`: Did you mean `round-trip`?")
-        );
+        assert!(said("round-tripp").ends_with("no .toml file; Did you mean `round-trip`?"));
         assert!(said("handshakes").contains("Did you mean `handshake`?"));
         assert!(!said("something-else").contains("Did you mean"));
     }

@@ -1,5 +1,6 @@
 //! Flags that every measuring subcommand takes, and what they mean.
 
+use super::site_names;
 use crate::target::spec::Access;
 use crate::user_error::UserError;
 use anyhow::Context as _;
@@ -119,18 +120,19 @@ pub struct OutputArgs {
 #[command(next_help_heading = "The device and the place")]
 pub struct SiteArgs {
     /// Chip of the device under test, such as esp32c3
-    #[arg(long, value_parser = with_wifi)]
+    #[arg(long, value_parser = site_names::chip)]
     pub chip: Option<String>,
     /// How the device is attached: station, softap, …
-    #[arg(long)]
+    #[arg(long, value_parser = site_names::mode)]
     pub mode: Option<String>,
     /// Security of the link: open, wpa2, …
     #[arg(long)]
     pub security: Option<String>,
-    /// The place: home, office, shield-box, …
-    #[arg(long)]
+    /// The place: home, office, shield-box, …, or my-NAME
+    #[arg(long, value_parser = site_names::environment)]
     pub environment: Option<String>,
-    /// Distance between device and access point, or from device to device, in metres
+    /// Distance between device and access point, or from device to device, in metres; in the virtual lab the
+    /// devices are put there
     #[arg(long, value_name = "METRES")]
     pub distance: Option<f64>,
 }
@@ -210,7 +212,7 @@ pub struct MeasureArgs {
     /// HOST:PORT on that address
     #[arg(long, value_name = "FILE|[HOST]:PORT", value_parser = super::live::parse)]
     pub openmetrics: Option<super::live::Where>,
-    /// No progress on stderr
+    /// Print the answer and errors alone: no progress, no names of files
     #[arg(short, long)]
     pub quiet: bool,
 }

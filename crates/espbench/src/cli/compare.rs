@@ -8,9 +8,12 @@ use crate::{published, render};
 use anyhow::{Context as _, bail};
 use espbench_measure::cell::{Cell, Origin};
 use espbench_measure::columns::{COMPARED, POWER, compared as compared_rows, power_rows};
-use espbench_measure::compare::{CellDifference, Comparison, compare, exactly, gate, power};
+use espbench_measure::compare::{
+    CellDifference, Comparison, ExactlyCompared, Tolerance, compare, exactly, gate, power, sides,
+};
 use espbench_measure::label;
 use espbench_measure::report::{Report, SCHEMA};
+use espbench_measure::run::RunFacts;
 use espbench_measure::table::compared;
 use espbench_measure::table::repetitions::table as power_table;
 use espbench_measure::units::{self, Dimension};
@@ -97,16 +100,20 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         let place = "beside --format: that prints all pairs";
         return Err(idle("--full", place, "leave one of them out").into());
     }
-    let (ours, others) = (cells(args, &args.this)?, cells(args, &args.other)?);
-    let wanted_of = metrics(&ours);
-    let ours = wanted(args, ours);
-    let comparisons = compare(&ours, &others);
+    let (this, other) = (side(args, &args.this)?, side(args, &args.other)?);
+    let wanted_of = metrics(&this.cells);
+    let ours = wanted(args, this.cells);
+    let comparisons = compare(&ours, &other.cells);
     if comparisons.is_empty() {
         bail!(in_common_is_none(args, &wanted_of));
     }
-    print(args, &comparisons)?;
+    let differences = match (&this.facts, &other.facts) {
+        (Some(this), Some(other)) => differences(&sides(this, other)),
+        _ => Vec::new(),
+    };
+    print(args, &comparisons, &differences)?;
     let Some(limit) = args.threshold else { return Ok(ExitCode::SUCCESS) };
-    let gated = gate(&comparisons, limit);
+    let gated = gate(&comparisons, &Tolerance::of_part(limit));
     if gated.judged == 0 {
         bail!(
             UserError::new("the threshold decides nothing")
@@ -129,7 +136,7 @@ fn repetitions(args: &Args, change: f64) -> anyhow::Result<ExitCode> {
         let place = "beside --power: that prints all figures";
         return Err(idle("--full", place, "leave one of them out").into());
     }
-    let rows = power(&wanted(args, cells(args, &args.this)?), change);
+    let rows = power(&wanted(args, side(args, &args.this)?.cells), change);
     if rows.iter().all(|row| row.repetitions < 2) {
         bail!(
             UserError::new(format!("{} does not tell how its figures scatter", args.this))
@@ -154,7 +161,7 @@ fn exact(args: &Args) -> anyhow::Result<ExitCode> {
         let place = "beside --exact: that tells the first difference";
         return Err(idle(flag, place, "leave one of them out").into());
     }
-    let (ours, others) = (cells(args, &args.this)?, cells(args, &args.other)?);
+    let (ours, others) = (side(args, &args.this)?.cells, side(args, &args.other)?.cells);
     let metrics = metrics(&ours);
     let (ours, others) = (wanted(args, ours), wanted(args, others));
     if let Some(real) = ours.iter().chain(&others).find(|it| it.origin != Origin::Simulated) {
@@ -175,13 +182,22 @@ fn exact(args: &Args) -> anyhow::Result<ExitCode> {
         say!("all {} figures are equal", found.compared);
         return Ok(ExitCode::SUCCESS);
     };
-    let all = found.differences.len();
-    say!(
-        "espbench: {all} of {} figures differ; the first: {}",
-        ours.len().max(others.len()),
-        told(first)
-    );
+    say!("espbench: {}; the first: {}", counted(&found), told(first));
     Ok(ExitCode::from(1))
+}
+
+/// Counts the figures that are not the same on both sides: those that differ, and those that one side lacks.
+fn counted(found: &ExactlyCompared) -> String {
+    let of = |is: fn(&CellDifference) -> bool| found.differences.iter().filter(|it| is(it)).count();
+    let here = of(|it| it.other.is_none());
+    let there = of(|it| it.ours.is_none());
+    let differ = found.differences.len() - here - there;
+    let only = format!("{here} are here alone, and {there} there alone");
+    match (found.compared, here + there) {
+        (0, _) => format!("no figure is of a test of both sides: {only}"),
+        (all, 0) => format!("{differ} of {all} figures differ"),
+        (all, _) => format!("{differ} of the {all} figures of both sides differ; {only}"),
+    }
 }
 
 /// Tells a figure that is not the same on both sides.
@@ -230,14 +246,26 @@ fn in_common_is_none(args: &Args, metrics: &BTreeSet<String>) -> UserError {
     }
 }
 
-fn print(args: &Args, comparisons: &[Comparison]) -> anyhow::Result<()> {
+/// Says in a sentence what differs between the two runs.
+fn differences(all: &[String]) -> Vec<String> {
+    match all {
+        [] => vec!["Both runs have the same target, plan and seed.".into()],
+        all => vec![format!("What differs, this | other: {}", all.join("; "))],
+    }
+}
+
+fn print(args: &Args, comparisons: &[Comparison], differences: &[String]) -> anyhow::Result<()> {
     let origin = comparisons.first().map_or(Origin::Measured, |c| c.ours.origin);
     let title = format!("{} against {}", args.this, args.other);
-    let table = compared::pairs(comparisons, &title, origin);
+    let all = || compared::pairs(comparisons, &title, origin);
+    let folded = || compared::folded(comparisons, &title, origin, differences);
     output::print(&match args.format {
-        Form::Text if args.full => render::text::table(&table),
-        Form::Text => render::compare::render(comparisons, &title, output::screen()),
-        Form::Markdown => render::markdown::table(&table),
+        Form::Text if args.full => {
+            let lines: String = differences.iter().map(|it| format!("{it}\n")).collect();
+            lines + &render::text::table(&all())
+        }
+        Form::Text => render::compare::render(comparisons, &title, differences, output::screen()),
+        Form::Markdown => render::markdown::table(&folded()),
         Form::Csv => render::csv::rows(&compared_rows(comparisons), COMPARED),
         Form::Json => {
             serde_json::to_string_pretty(comparisons).context("the comparison as JSON")? + "\n"
@@ -268,18 +296,26 @@ fn from_json(name: &str, text: &str) -> anyhow::Result<Report> {
     Ok(serde_json::from_str(text).for_user(no_report, &remedy)?)
 }
 
+/// One of the two that are compared.
+struct Side {
+    cells: Vec<Cell>,
+    /// Facts of the run; a table has none.
+    facts: Option<RunFacts>,
+}
+
 /// Reads the cells of a run, of a report's file, or of a table in CSV. Published cells that a
 /// report shows beside its own are left out.
-fn cells(args: &Args, name: &str) -> anyhow::Result<Vec<Cell>> {
+fn side(args: &Args, name: &str) -> anyhow::Result<Side> {
+    let table = |cells| Side { cells, facts: None };
     let path = Path::new(name);
     let ending = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
     let report = match ending {
-        _ if name == "published" => return Ok(espbench_engine::published::built_in()),
+        _ if name == "published" => return Ok(table(espbench_engine::published::built_in())),
         "csv" => {
             let what = || format!("cannot read {name} as a table of results");
             let remedy =
                 "docs/data.md has its columns; `espbench report RUN -o FILE.csv` writes one";
-            return Ok(published::read(path).for_user(what, remedy)?);
+            return Ok(table(published::read(path).for_user(what, remedy)?));
         }
         "json" => {
             let text = std::fs::read_to_string(path)
@@ -288,5 +324,6 @@ fn cells(args: &Args, name: &str) -> anyhow::Result<Vec<Cell>> {
         }
         _ => output::report(&args.store.to_read()?, name)?,
     };
-    Ok(report.cells.into_iter().filter(|cell| cell.origin != Origin::Published).collect())
+    let cells = report.cells.into_iter().filter(|cell| cell.origin != Origin::Published).collect();
+    Ok(Side { cells, facts: Some(report.run) })
 }

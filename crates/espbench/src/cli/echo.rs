@@ -27,7 +27,7 @@ pub struct Args {
     #[arg(short, long, value_delimiter = ',', value_name = "BYTES")]
     size: Vec<u32>,
     /// Probes of each size
-    #[arg(short = 'n', long, default_value_t = 1000)]
+    #[arg(short = 'n', visible_short_alias = 'c', long, default_value_t = 1000)]
     count: u32,
     /// Probes sent first and not counted
     #[arg(long, default_value_t = 1)]
@@ -38,14 +38,13 @@ pub struct Args {
     /// Most probes in flight; more than one needs --binary
     #[arg(short = 'w', long, default_value_t = 1, value_name = "NUMBER")]
     in_flight: u16,
-    /// Time from one probe to the next, such as "10 ms" [default: as soon as answered]
-    #[arg(short, long, value_parser = units::duration)]
+    /// Time from one probe to the next, such as 10ms [default: as soon as answered]
+    #[arg(short, long, value_parser = units::seconds)]
     interval: Option<Duration>,
     /// Time after which a probe counts as lost
-    #[arg(short, long, default_value = "1 s", value_parser = units::duration)]
+    #[arg(short, long, default_value = "1 s", value_parser = units::seconds)]
     timeout: Duration,
-    /// Port that replies come to; the published sketch replies to this one only, whatever port
-    /// the probe came from. 0: any
+    /// Port of this host that replies come to; 0 is any. The sketch of the published benchmark replies to 10001 only
     #[arg(long, default_value_t = 10001, value_name = "PORT")]
     local_port: u16,
     /// Append one row a size to this file: the size, then each cycle's time in seconds (-1 where

@@ -142,10 +142,13 @@ pub fn measure(mut job: Measurement<'_>) -> anyhow::Result<ExitCode> {
         beside: None,
         fitted: job.target.fits(),
         library: job.target.library(),
+        own_lab: job.target.is_own_lab(),
         host,
     };
     let run = store.begin(facts, overhead.as_ref(), &job.set)?;
-    say!("run {}, stored in {}", run.facts.name, store.path().display());
+    if !job.args.quiet {
+        say!("run {}, stored in {}", run.facts.name, store.path().display());
+    }
     let _lock = store.lock(&run)?;
     carry_out(&store, &run, &mut job, outlet, &cancel)
 }
@@ -169,7 +172,9 @@ pub fn resume(
     let open = run.open_cells().filter(|it| job.shard.is_none_or(|shard| shard.holds(it.position)));
     let open = open.count();
     let (name, all, path) = (&run.facts.name, run.cells.len(), store.path().display());
-    say!("run {name}, stored in {path}: {open} of {all} cells to do");
+    if !job.args.quiet {
+        say!("run {name}, stored in {path}: {open} of {all} cells to do");
+    }
     carry_out(store, run, &mut job, outlet, &cancel)
 }
 
@@ -282,7 +287,8 @@ fn carry_out(
             lab.simulate(store, run, &cells, mode, cancel)?;
         }
     }
-    let ended = EndedRun { store, name: &run.facts.name, failures, shard };
+    let quiet = job.args.quiet;
+    let ended = EndedRun { store, name: &run.facts.name, failures, shard, quiet };
     let whole = finish(ended, &job.args.output, job.prints)?;
     Ok(status(cancel, whole))
 }
@@ -293,6 +299,7 @@ struct EndedRun<'a> {
     name: &'a str,
     failures: Failures,
     shard: Option<Shard>,
+    quiet: bool,
 }
 
 /// Cells that failed. Until one is measured their lines are held back: where none is, one error says it
@@ -365,9 +372,9 @@ fn span(work: &Workload, origin: Origin) -> WorkTime {
 
 /// Draws the report of a run, and says where it is and how to complete it.
 fn finish(ended: EndedRun<'_>, args: &OutputArgs, prints: Prints) -> anyhow::Result<ExitCode> {
-    let EndedRun { store, name, failures, shard } = ended;
+    let EndedRun { store, name, failures, shard, quiet } = ended;
     let report = output::report(store, name)?;
-    let written = output::files(&report, args);
+    let written = output::files(&report, args, quiet);
     // Without a result there is nothing for people to read but the error.
     let nothing = failures.measured == 0 && failures.first.is_some() && report.has_only_causes();
     // Nor is a part of the results one.

@@ -13,6 +13,7 @@
 //! | [`echo`] | `espbench echo` |
 //! | [`espnow`] | `espbench espnow` |
 //! | [`fit`] | `espbench fit`: constants of the lab from one's own measurements |
+//! | [`help`] | help of the commands, and pages of the flags that they share |
 //! | [`mod@file`] | files that the command writes: whole, or not at all |
 //! | [`flow`] | the one flow: plan and target to samples, to the store, to a report |
 //! | `http` | answers over HTTP, in bounded time and memory |
@@ -25,6 +26,7 @@
 //! | [`mqtt_access`] | flags of every subcommand that reaches an MQTT broker |
 //! | [`output`] | from the store to a report, and from a report to files and stdout |
 //! | [`ping`] | `espbench ping` |
+//! | `plan_sdkconfig` | an sdkconfig in a plan: its options become keys |
 //! | [`pool`] | work on all cores, with results in order |
 //! | [`predict`] | `espbench predict`: what if, in the virtual lab |
 //! | [`progress`] | progress on stderr: counts, how far the work has come, how long the rest takes |
@@ -39,6 +41,7 @@
 //! | [`shard`] | parts of a run that several machines carry out |
 //! | [`serve`] | `espbench serve`: the page for a browser |
 //! | [`shell`] | `espbench completions` and `espbench man` |
+//! | [`site_names`] | names of devices and places that published figures know |
 //! | [`told`] | errors of all modules as the user is told of them, and those of the command line |
 //! | [`tune`] | `espbench tune`: which settings a firmware should have, and what holds an sdkconfig back |
 
@@ -57,6 +60,7 @@ pub mod extcap;
 pub mod file;
 pub mod fit;
 pub mod flow;
+pub mod help;
 mod http;
 pub mod iperf;
 pub mod lab;
@@ -67,6 +71,7 @@ pub mod mcp;
 pub mod mqtt_access;
 pub mod output;
 pub mod ping;
+mod plan_sdkconfig;
 pub mod pool;
 pub mod predict;
 pub mod progress;
@@ -81,6 +86,7 @@ pub mod serial_args;
 pub mod serve;
 pub mod shard;
 pub mod shell;
+pub mod site_names;
 pub mod told;
 pub mod tune;
 
@@ -123,7 +129,7 @@ enum Command {
     Tune(Box<tune::Args>),
     /// Find the cause of trouble in console logs and captures: disconnections, crashes, memory, refused sends
     Doctor(doctor::Args),
-    /// Tell what a capture shows: ESP-NOW by pair, the medium, stations that sleep, TCP
+    /// Analyze a capture: ESP-NOW by pair, the medium, sleeping stations, TCP
     Capture(capture::Args),
     /// List, draw and check the rooms of the simulator and their constants
     Lab(lab::Args),
@@ -132,7 +138,7 @@ enum Command {
     Board(board::Args),
     /// Run simulated devices in real time, each with its console on a pseudo-terminal
     Live(live_lab::Args),
-    /// Be an interface of Wireshark and tshark: the air of a simulated lab
+    /// Show the air of a simulated lab in Wireshark or tshark, as one of its interfaces
     Extcap(extcap::Args),
     /// Serve the other side of a test: UDP echo, TCP sink and source, iperf 2 server, MQTT broker
     Respond(respond::Args),
@@ -148,7 +154,7 @@ enum Command {
     Compare(compare::Args),
     /// Fit constants of the lab to a measured run
     Fit(Box<fit::Args>),
-    /// Serve check, predict, tune, doctor, run and read as tools of the Model Context Protocol, over stdio
+    /// Serve check, predict, tune, doctor, run, read and compare as tools of the Model Context Protocol, over stdio
     #[cfg(feature = "mcp")]
     Mcp(mcp::Args),
     /// Print the completions of a shell: bash, zsh, fish, powershell or elvish
@@ -158,9 +164,42 @@ enum Command {
 }
 
 /// Says where there is more on the subcommand: the first word, since no flag stands before it.
-fn help(words: &[OsString]) -> String {
+fn more(words: &[OsString]) -> String {
     let name = words.get(1).map(|it| it.to_string_lossy()).unwrap_or_default();
-    format!("`espbench {name} --help` says what it takes")
+    format!("`espbench {name} --help` has its flags, with examples")
+}
+
+/// A flag of a command, for programs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FlagFacts {
+    /// Name without its dashes.
+    pub name: String,
+    /// Whether a value follows.
+    pub takes_value: bool,
+    /// Whether it may be given more than once.
+    pub repeats: bool,
+    /// Meaning, in its first sentence.
+    pub meaning: String,
+}
+
+/// Returns the flags of a subcommand, such as `["predict", "fleet"]`; none where there is no such one.
+#[must_use]
+pub fn flags(words: &[&str]) -> Vec<FlagFacts> {
+    let mut command = command();
+    for word in words {
+        let Some(found) = command.find_subcommand(word) else { return Vec::new() };
+        command = found.clone();
+    }
+    let facts = |it: &clap::Arg| {
+        let repeats = matches!(it.get_action(), clap::ArgAction::Append);
+        Some(FlagFacts {
+            name: it.get_long()?.to_owned(),
+            takes_value: it.get_action().takes_values(),
+            repeats,
+            meaning: it.get_help().map(ToString::to_string).unwrap_or_default(),
+        })
+    };
+    command.get_arguments().filter_map(facts).collect()
 }
 
 /// Returns the command with all its subcommands and flags.
@@ -180,12 +219,17 @@ pub fn main() -> ExitCode {
 /// as of [`main`].
 #[must_use]
 pub fn main_of(words: &[OsString]) -> ExitCode {
+    if let Some(printed) = help::page(words) {
+        return if printed.is_ok() { ExitCode::SUCCESS } else { ExitCode::from(2) };
+    }
     let arguments = match told::parse::<Arguments>(words.iter().cloned()) {
         Ok(arguments) => arguments,
         Err(status) => return status,
     };
     carry_out(&arguments.command).unwrap_or_else(|error| {
-        told::error(&error).or_remedy(&help(words)).say();
+        let error = told::error(&error);
+        let of_call = embed::is_called();
+        if of_call { error } else { error.or_remedy(&more(words)) }.say();
         ExitCode::from(2)
     })
 }
@@ -198,7 +242,7 @@ pub fn main_of(words: &[OsString]) -> ExitCode {
 pub fn ask(host: &HostProgram, words: &[OsString]) -> Result<(u8, String), UserError> {
     let arguments = told::read::<Arguments>(words.iter().cloned())?;
     let (done, out) = embed::heard(host, || carry_out(&arguments.command));
-    let status = done.map_err(|error| told::error(&error).or_remedy(&help(words)))?;
+    let status = done.map_err(|error| told::error(&error))?;
     let number = (0..=u8::MAX).find(|it| ExitCode::from(*it) == status);
     Ok((number.unwrap_or(2), out))
 }

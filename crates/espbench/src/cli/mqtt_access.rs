@@ -42,8 +42,8 @@ pub struct MqttAccessArgs {
     /// host's]
     #[arg(long, value_name = "NAME")]
     pub server_name: Option<String>,
-    /// Trust any certificate: whoever answers is measured, and may read user name and password; a line
-    /// on stderr and a warning in the report say so
+    /// Accept any certificate. Another machine may then answer, and read user name and password; stderr and
+    /// the report say so
     #[arg(long)]
     pub insecure: bool,
 }
@@ -69,8 +69,7 @@ impl MqttAccessArgs {
     pub fn warn(&self) {
         if self.insecure {
             say!(
-                "warning: --insecure: the broker's certificate is not checked: whoever answers is \
-                 trusted"
+                "warning: --insecure: the broker's certificate is not checked, so another machine may answer"
             );
         }
     }

@@ -135,20 +135,21 @@ pub fn without_published(args: &OutputArgs, place: &str) -> Result<(), UserError
 ///
 /// # Errors
 /// A file cannot be written: the first one. Stdout cannot.
-pub fn write(report: &Report, args: &OutputArgs) -> anyhow::Result<()> {
-    let written = files(report, args);
+pub fn write(report: &Report, args: &OutputArgs, quiet: bool) -> anyhow::Result<()> {
+    let written = files(report, args, quiet);
     show(report, args).and(written)
 }
 
-/// Writes the report to the files that were asked for.
+/// Writes the report to the files that were asked for, and names each unless it is to be quiet.
 ///
 /// # Errors
 /// A file cannot be written: the first one.
-pub fn files(report: &Report, args: &OutputArgs) -> anyhow::Result<()> {
+pub fn files(report: &Report, args: &OutputArgs, quiet: bool) -> anyhow::Result<()> {
     let mut written = Ok(());
     for path in &args.output {
         let text = draw_as(report, args, Format::of_file(path)?);
         match file::replace(path, text.as_bytes()).with_context(|| cannot_write(path)) {
+            Ok(()) if quiet => {}
             Ok(()) => say!("wrote {}", path.display()),
             failed => written = written.and(failed),
         }

@@ -23,13 +23,13 @@ pub struct Args {
     #[arg(short, long, default_value_t = 100)]
     count: u32,
     /// Time from one request to the next: seconds, or such as "20 ms"
-    #[arg(short, long, default_value = "100 ms", value_parser = seconds)]
+    #[arg(short, long, default_value = "100 ms", value_parser = units::seconds)]
     interval: Duration,
     /// Bytes of data; several make a sweep
     #[arg(short, long, value_delimiter = ',', default_value = "56", value_name = "BYTES")]
     size: Vec<u32>,
     /// Time after which a request counts as lost: seconds, or such as "500 ms"
-    #[arg(short = 'W', long, default_value = "2 s", value_parser = seconds)]
+    #[arg(short = 'W', long, default_value = "2 s", value_parser = units::seconds)]
     timeout: Duration,
     /// Requests sent first and not counted: the first one may wait for ARP
     #[arg(long, default_value_t = 0, value_name = "COUNT")]
@@ -115,14 +115,6 @@ fn line(peer: IpAddr, probe: &Probe) -> String {
     }
 }
 
-/// Parses seconds as a bare number, as ping takes them, or a time with its unit.
-fn seconds(text: &str) -> Result<Duration, String> {
-    match text.parse::<f64>() {
-        Ok(number) => Duration::try_from_secs_f64(number).map_err(|e| e.to_string()),
-        Err(_) => units::duration(text),
-    }
-}
-
 /// Parses a byte, decimal or hexadecimal.
 fn byte(text: &str) -> Result<u8, String> {
     let number = match text.strip_prefix("0x") {
@@ -139,12 +131,7 @@ mod tests {
     use espbench_model::time::Instant;
 
     #[test]
-    fn times_and_bytes_as_ping_takes_them() {
-        assert_eq!(seconds("0.2"), Ok(Duration::from_millis(200)));
-        assert_eq!(seconds("20 ms"), Ok(Duration::from_millis(20)));
-        for wrong in ["-1", "nan", "1e300", "x", ""] {
-            assert!(seconds(wrong).is_err(), "{wrong}");
-        }
+    fn bytes_as_ping_takes_them() {
         assert_eq!((byte("0xB8"), byte("184")), (Ok(184), Ok(184)));
         assert!(byte("256").is_err() && byte("0x100").is_err() && byte("-1").is_err());
     }

@@ -4,6 +4,7 @@
 //! The measuring thread adds samples to a meter of its own, without a lock; when the drawing thread has
 //! asked, a few times a second, it hands a copy on with the next sample.
 
+use crate::embed::{WorkDone, WorkListener};
 use crate::render;
 use crate::say::{self, say};
 use crate::store::SampleObserver;
@@ -51,6 +52,10 @@ pub struct ProgressLine {
     /// Set by the drawing thread, which wants to see the meter.
     asked: Arc<AtomicBool>,
     lines: bool,
+    /// The program that wants to hear of it, and whether pieces are what it counts.
+    listener: Option<WorkListener>,
+    counts_pieces: bool,
+    told: Option<WorkDone>,
     stop: Arc<AtomicBool>,
     drawer: Option<JoinHandle<()>>,
 }
@@ -101,14 +106,37 @@ impl ProgressLine {
             })
         });
         let lines = mode == ProgressMode::Lines && !draws;
-        Self { work, meter: Meter::default(), asked, lines, stop, drawer }
+        let listener = WorkListener::find();
+        let meter = Meter::default();
+        Self { work, meter, asked, lines, listener, counts_pieces: true, told: None, stop, drawer }
     }
 
-    /// Creates the progress of pieces of which only the proportions are known.
+    /// Creates the progress of pieces of which only the proportions are known. It is shown on terminals alone: its lines would
+    /// hold no figure.
     #[must_use]
     pub fn guessed(weights: &[Duration], quiet: bool) -> Self {
         let pieces: Vec<WorkTime> = weights.iter().map(|it| WorkTime::Guessed(*it)).collect();
-        Self::new(&pieces, ProgressMode::new(quiet))
+        let mode = if quiet { ProgressMode::Quiet } else { ProgressMode::InPlace };
+        let mut line = Self::new(&pieces, mode);
+        line.counts_pieces = false;
+        line
+    }
+
+    /// Tells the program that listens, where something has changed.
+    fn tell(&mut self) {
+        let Some(listener) = &self.listener else { return };
+        let work = lock(&self.work);
+        let now = match self.counts_pieces {
+            true => WorkDone { done: work.done as u64, total: work.total as u64 },
+            false => {
+                let total = WorkDone::THOUSANDTHS;
+                WorkDone { done: (total as f64 * work.pace.share(None)) as u64, total }
+            }
+        };
+        drop(work);
+        if self.told.replace(now) != Some(now) {
+            listener.hear(now);
+        }
     }
 
     /// Begins a piece, whose parts [`Self::advance`] reports.
@@ -134,8 +162,9 @@ impl ProgressLine {
     }
 
     /// Counts a part of that weight as done.
-    pub fn advance(&self, part: Duration) {
+    pub fn advance(&mut self, part: Duration) {
         lock(&self.work).advance(WorkTime::Guessed(part));
+        self.tell();
     }
 
     /// Sets the weight of what is still to come, for work whose pieces are not known before.
@@ -157,6 +186,7 @@ impl ProgressLine {
             work.before = format!("before: {}: {}", work.cell, figures.join("   "));
         }
         drop(work);
+        self.tell();
         match error {
             Some(error) => format!("{line}: failed: {error}"),
             None => {

@@ -56,7 +56,7 @@ struct TcpArgs {
     #[arg(long, default_value_t = 2)]
     discard: u16,
     /// Length of a run
-    #[arg(short, long, default_value = "1 s", value_parser = units::duration)]
+    #[arg(short, long, default_value = "1 s", value_parser = units::seconds)]
     time: Duration,
     /// Nagle's algorithm
     #[arg(long, value_enum, default_value = "both")]
@@ -104,7 +104,7 @@ struct MqttArgs {
     #[arg(short = 'w', long, value_name = "NUMBER")]
     in_flight: Option<u16>,
     /// Length of a cell, or of a try of a search [default: 5 s; 2 s in a search; 30 s listening]
-    #[arg(short, long, value_parser = units::duration)]
+    #[arg(short, long, value_parser = units::seconds)]
     time: Option<Duration>,
     /// Stop a cell after so many messages
     #[arg(short = 'n', long)]

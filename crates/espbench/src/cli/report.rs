@@ -48,7 +48,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if args.truth {
         return truth(&report, args.output.format);
     }
-    output::write(&report, &args.output)?;
+    output::write(&report, &args.output, false)?;
     Ok(if report.checks.iter().all(|check| check.passed) {
         ExitCode::SUCCESS
     } else {

@@ -22,7 +22,7 @@ pub struct Args {
     /// Address to listen on; 0.0.0.0 is every network of this machine
     #[arg(long, default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
     bind: IpAddr,
-    /// UDP port of the echo that answers as the published sketch does, to --echo-reply-port
+    /// UDP port of an echo like the sketch of the published benchmark, which replies to --echo-reply-port
     #[arg(long, default_value_t = SKETCH_PORT, value_name = "PORT")]
     echo_port: u16,
     /// Port to which that echo replies, at the sender's address; 0: the sender's own port
@@ -43,8 +43,8 @@ pub struct Args {
     /// Port of the MQTT broker: 3.1, 3.1.1 and 5
     #[arg(long, default_value_t = mqtt::PORT, value_name = "PORT")]
     mqtt_port: u16,
-    /// Stop after this time, such as "60 s" [default: on Ctrl-C]
-    #[arg(long = "for", value_name = "TIME", value_parser = espbench_measure::units::duration)]
+    /// Stop after this time: 60, 60s, 5min [default: on Ctrl-C]
+    #[arg(long = "for", value_name = "TIME", value_parser = espbench_measure::units::seconds)]
     lifetime: Option<Duration>,
     /// Say nothing about what comes
     #[arg(short, long)]

@@ -5,6 +5,7 @@ use super::builtin;
 use super::common::{MeasureArgs, SimArgs, SiteArgs, idle};
 use super::flow::{self, Measurement};
 use super::mqtt_access::MqttAccessArgs;
+use super::plan_sdkconfig::with_sdkconfig;
 use super::serial_args::SerialArgs;
 use super::shard::Shard;
 use crate::store::{Store, StoredRun};
@@ -15,10 +16,12 @@ use crate::target::spec::{self, Access};
 use crate::transport::Url;
 use crate::user_error::{ForUser as _, UserError};
 use anyhow::bail;
-use espbench_measure::plan::{PlanSet, lab_keys};
+use espbench_measure::plan::{PlacesAsked, Plan, PlanSet, lab_keys};
 use espbench_measure::predict::battery::Battery;
 use espbench_measure::run::RunFacts;
+use espbench_sim::lab::file::{FileKind, built_in_text};
 use espbench_sim::lab::suite;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Beginning of targets that are boards on serial ports.
@@ -60,10 +63,18 @@ pub struct Args {
     /// Battery of the devices: 2xAA, AAA, CR123A, 18650, LiPo-500, CR2032, or a charge such as 2500mAh
     #[arg(long, value_name = "BATTERY", conflicts_with = "resume")]
     battery: Option<Battery>,
+    /// Devices that are measured in the virtual lab, in place of the plan's and of the lab's own number
+    #[arg(long, value_name = "NUMBER", conflicts_with = "resume",
+        value_parser = clap::value_parser!(u16).range(1..))]
+    devices: Option<u16>,
+    /// sdkconfig of the simulated devices: its chip, its clock and the options that shape links become keys of
+    /// the plan, where that does not say them
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["resume", "list"])]
+    sdkconfig: Option<PathBuf>,
     /// List the built-in plans and stop
     #[arg(long, conflicts_with_all = ["plans", "on", "resume", "seed", "output", "full", "local_port"])]
     list: bool,
-    /// UDP port that echo replies come to (the published sketch replies to 10001)
+    /// UDP port that echo replies come to (the sketch of the published benchmark replies to 10001)
     #[arg(long, value_name = "PORT")]
     local_port: Option<u16>,
     #[command(flatten)]
@@ -93,17 +104,21 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     let set = if args.plans.is_empty() {
         flow::set_of(
-            builtin::SUITES
-                .iter()
-                .map(|(name, _)| builtin::plan(name))
-                .collect::<Result<_, _>>()?,
+            builtin::SUITES.iter().map(|(name, _)| args.plan(name)).collect::<Result<_, _>>()?,
         )?
     } else {
         let lab = !args.on.is_empty() && args.on.iter().all(|on| is_lab(on));
         let named = |name: &String| if lab { builtin::of_lab(name) } else { name }.to_owned();
-        let plans = args.plans.iter().map(|name| builtin::plan(&named(name)));
-        flow::set_of(plans.collect::<Result<_, _>>()?)?
+        // A plan that we wrote for another lab fills what one's own leaves open.
+        let is_own_lab = lab && args.on.iter().any(|on| has_own_lab(on));
+        let plan = |name: &String| {
+            let (name, plan) = (named(name), args.plan(&named(name))?);
+            let is_ours = builtin::all().any(|it| it.0 == name);
+            Ok(if is_ours && is_own_lab { plan.leaving_places() } else { plan })
+        };
+        flow::set_of(args.plans.iter().map(plan).collect::<anyhow::Result<_>>()?)?
     };
+    let set = args.placed(set)?;
     let set = match &args.battery {
         Some(battery) => set.with_battery(battery).for_user(
             || format!("--battery {} is not the plan's", battery.name),
@@ -129,6 +144,48 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         beside,
         shard: args.shard,
     })
+}
+
+/// Returns whether a target is a lab that is not built in.
+fn has_own_lab(on: &str) -> bool {
+    let lab = on.strip_prefix("sim:").filter(|lab| !lab.is_empty());
+    lab.is_some_and(|lab| built_in_text(FileKind::Lab, lab).is_none())
+}
+
+impl Args {
+    /// Reads a plan, with the firmware of an sdkconfig that was named.
+    fn plan(&self, name: &str) -> anyhow::Result<Plan> {
+        let plan = builtin::plan(name)?;
+        let Some(path) = &self.sdkconfig else { return Ok(plan) };
+        if let Some(real) = self.on.iter().find(|on| !is_lab(on)) {
+            let place = format!("beside --on {real}: that device has a firmware");
+            return Err(idle("--sdkconfig", &place, "leave it out, or use --on sim").into());
+        }
+        with_sdkconfig(&plan, path)
+    }
+
+    /// Returns the plans with the devices where --devices and --distance want them, which only the lab can do.
+    fn placed(&self, set: PlanSet) -> anyhow::Result<PlanSet> {
+        let asked = PlacesAsked {
+            devices: self.devices,
+            distance_m: self.site.distance.map(|it| it as f32).filter(|_| self.is_in_lab()),
+        };
+        if asked == PlacesAsked::default() {
+            return Ok(set);
+        }
+        Ok(set.with_places(asked).for_user(
+            || "--devices and --distance are not for this plan".into(),
+            "write them into the plan, with the limits that hold there",
+        )?)
+    }
+
+    /// Returns whether all targets are labs.
+    fn is_in_lab(&self) -> bool {
+        match self.on.as_slice() {
+            [] => self.site.given() == Some("--distance"),
+            on => on.iter().all(|on| is_lab(on)),
+        }
+    }
 }
 
 /// Returns the target that plans have where none is named.
@@ -183,6 +240,10 @@ fn target(args: &Args, names: &[String]) -> anyhow::Result<Box<dyn Target>> {
     let mut access =
         Access { capture: sim.pcap.clone(), threads: sim.threads, ..args.site.access() };
     access.local_port = args.local_port;
+    if names.iter().all(|name| is_lab(name)) {
+        // A distance in the lab is its devices', which stand there.
+        access.site.distance_m = None;
+    }
     args.broker.add_to(&mut access)?;
     let mut targets: Vec<Box<dyn Target>> = Vec::new();
     for name in names {
@@ -251,6 +312,12 @@ fn check(args: &Args, on: &[String]) -> anyhow::Result<()> {
     )?;
     let battery = args.battery.as_ref().map(|_| "--battery");
     refuse(battery, uses(&is_lab), "leave it out: only the lab counts charge")?;
+    let devices = args.devices.map(|_| "--devices");
+    refuse(
+        devices,
+        uses(&is_lab),
+        "leave it out: devices that are measured are as many as there are",
+    )?;
     let boards = uses(&|name| name.starts_with(SERIAL));
     refuse(args.boards.given(), boards, "leave it out, or use --on serial:auto")?;
     refuse(args.broker.given(), uses(&Url::is_one), "leave it out, or use --on mqtt:HOST")?;

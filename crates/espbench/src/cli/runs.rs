@@ -3,10 +3,10 @@
 use super::common::StoreArgs;
 use super::{file, flow};
 use crate::say::say;
-use crate::store::Store;
 use crate::store::merge::{self, MergedRun};
+use crate::store::{Listed, Store};
 use crate::user_error::{ForUser as _, UserError};
-use espbench_measure::plan;
+use espbench_measure::plan::{self, PlanSet};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -63,11 +63,12 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         return consoles(&store, name);
     }
     let path = store.path()?;
-    let runs = if path.exists() { store.to_read()?.list()? } else { Vec::new() };
-    if runs.is_empty() {
+    let opened = if path.exists() { Some(store.to_read()?) } else { None };
+    let runs = opened.as_ref().map(Store::list).transpose()?.unwrap_or_default();
+    let Some(opened) = opened.filter(|_| !runs.is_empty()) else {
         say!("no runs yet in {}; `espbench run` makes one", path.display());
         return Ok(ExitCode::SUCCESS);
-    }
+    };
     let width = runs.iter().map(|r| r.name.len()).max().unwrap_or(0);
     let mut text = String::new();
     for run in runs {
@@ -80,6 +81,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
                 let _ = write!(state, ", {count} {word}");
             }
         }
+        state += &thresholds(&opened, &run)?;
         let _ = writeln!(
             text,
             "{:width$}  {}  {:20}  {state}",
@@ -88,6 +90,21 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     super::output::print(&text)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Says how many thresholds of a run failed; nothing where it has none, or none of its cells was measured.
+fn thresholds(store: &Store, run: &Listed) -> anyhow::Result<String> {
+    let set = PlanSet::parse(&run.facts.plan_text);
+    if run.done == 0 || !set.is_ok_and(|set| !set.thresholds().is_empty()) {
+        return Ok(String::new());
+    }
+    let report = super::output::report(store, &run.name)?;
+    let failed = report.checks.iter().filter(|check| !check.passed).count();
+    let all = report.checks.len();
+    Ok(match failed {
+        0 => format!(", thresholds held ({all})"),
+        failed => format!(", {failed} of {all} thresholds failed"),
+    })
 }
 
 /// Prints the consoles of a run's boards, with a head above each.

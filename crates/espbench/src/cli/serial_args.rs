@@ -15,7 +15,7 @@ pub struct SerialArgs {
     /// Rate of the consoles, in baud [default: 115200]
     #[arg(long, value_name = "BAUD", value_parser = clap::value_parser!(u32).range(300..=5_000_000))]
     pub baud: Option<u32>,
-    /// Wi-Fi network that boards join, that devices are provisioned for, and that an update is fetched over
+    /// Wi-Fi network of the tests that need one: boards join it, provisioning hands it out, an update comes over it
     #[arg(long, value_name = "NAME")]
     pub ssid: Option<String>,
     /// Password of that network; others on this computer may see it in the list of processes

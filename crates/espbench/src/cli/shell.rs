@@ -1,8 +1,10 @@
 //! `espbench completions` and `espbench man`: what shells and `man` know of the command.
 
-use super::output;
+use super::{builtin, output};
 use anyhow::Context as _;
+use clap::builder::PossibleValuesParser;
 use clap_complete::Shell;
+use espbench_sim::lab::file::{FileKind, Library};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -34,11 +36,33 @@ pub struct ManArgs {
 ///
 /// # Errors
 /// Stdout cannot be written.
-pub fn completions(args: &CompletionsArgs, mut command: clap::Command) -> anyhow::Result<ExitCode> {
+pub fn completions(args: &CompletionsArgs, command: clap::Command) -> anyhow::Result<ExitCode> {
+    let mut command = with_names(command);
     let mut text = Vec::new();
     clap_complete::generate(args.shell, &mut command, "espbench", &mut text);
     output::print(&String::from_utf8_lossy(&text))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Lets shells complete the names of built-in plans and labs, beside files.
+fn with_names(command: clap::Command) -> clap::Command {
+    let library = Library::built_in();
+    // A parser keeps its values for as long as the process lasts.
+    let labs: Vec<&'static str> =
+        library.names(FileKind::Lab).map(|it| &*it.to_string().leak()).collect();
+    let plans: Vec<&str> = builtin::all().map(|(name, _)| name).collect();
+    let lab = |id: &'static str| {
+        let labs = labs.clone();
+        move |it: clap::Command| {
+            it.mut_arg(id, |arg| arg.value_parser(PossibleValuesParser::new(labs)))
+        }
+    };
+    command
+        .mut_subcommand("run", |it| {
+            it.mut_arg("plans", |arg| arg.value_parser(PossibleValuesParser::new(plans)))
+        })
+        .mut_subcommand("live", lab("place"))
+        .mut_subcommand("lab", |it| it.mut_subcommand("show", lab("lab")))
 }
 
 /// Prints the manual page, or writes one for each subcommand.

@@ -1,9 +1,14 @@
 //! Errors of all modules as the user is told of them, and those of the command line.
 
+use super::help;
+use crate::embed;
 use crate::store::StoreError;
 use crate::target::TargetError;
 use crate::user_error::{UserError, one_line};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Arg, Command};
+use espbench_model::text::meant;
+use espbench_sim::lab::file::FileError;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
@@ -18,6 +23,7 @@ pub fn error(error: &anyhow::Error) -> UserError {
             .cloned()
             .or_else(|| link.downcast_ref::<TargetError>().map(UserError::from))
             .or_else(|| link.downcast_ref::<StoreError>().map(UserError::from));
+        let parts = parts.or_else(|| link.downcast_ref::<FileError>().map(of_lab));
         if let Some(parts) = parts {
             before.push(parts.what.clone());
             return UserError { what: before.join(": "), ..parts };
@@ -28,23 +34,38 @@ pub fn error(error: &anyhow::Error) -> UserError {
     UserError::new(before.concat()).because(causes.join(": "))
 }
 
+/// Returns an error of a lab's files, with where their names and keys are listed.
+fn of_lab(wrong: &FileError) -> UserError {
+    let remedy =
+        "`espbench lab list` shows labs, profiles and environments; docs/labs.md has every key";
+    UserError::new(wrong.to_string()).remedy(remedy)
+}
+
 /// Parses a command line.
 ///
 /// # Errors
 /// The exit status, where it is wrong (that was said) or asked for help (that was printed).
 pub fn parse<P: clap::Parser>(words: impl IntoIterator<Item = OsString>) -> Result<P, ExitCode> {
-    P::try_parse_from(words).map_err(|error| match error.kind() {
-        ErrorKind::DisplayHelp
-        | ErrorKind::DisplayVersion
-        | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+    let words: Vec<OsString> = words.into_iter().collect();
+    let mut command = with_negative_numbers(P::command());
+    matched(&mut command, &words).map_err(|error| match error.kind() {
+        ErrorKind::DisplayHelp => match help::print(P::command(), &words) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(_) => ExitCode::from(2),
+        },
+        ErrorKind::DisplayVersion | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             let status = ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
             match error.print() {
                 Ok(()) => status,
                 Err(_) => ExitCode::from(2),
             }
         }
+        _ if embed::is_called() => {
+            of_call(&error, &Asked::of(&command, &words)).say();
+            ExitCode::from(2)
+        }
         _ => {
-            of_command_line(&error).say();
+            of_command_line(&error, &Asked::of(&command, &words)).say();
             ExitCode::from(2)
         }
     })
@@ -57,17 +78,150 @@ pub fn parse<P: clap::Parser>(words: impl IntoIterator<Item = OsString>) -> Resu
 pub(crate) fn read<P: clap::Parser>(
     words: impl IntoIterator<Item = OsString>,
 ) -> Result<P, UserError> {
-    P::try_parse_from(words).map_err(|error| match error.kind() {
+    let words: Vec<OsString> = words.into_iter().collect();
+    let mut command = with_negative_numbers(P::command());
+    matched(&mut command, &words).map_err(|error| match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
             UserError::new("--help and --version are for a terminal")
         }
-        _ => of_command_line(&error),
+        _ => of_call(&error, &Asked::of(&command, &words)),
     })
+}
+
+fn matched<P: clap::Parser>(command: &mut Command, words: &[OsString]) -> Result<P, clap::Error> {
+    let matches = command.try_get_matches_from_mut(words)?;
+    P::from_arg_matches(&matches).map_err(|error| error.format(command))
+}
+
+/// Lets flags take a negative number, so that it is refused as their value, with the range, and not as a flag.
+fn with_negative_numbers(command: Command) -> Command {
+    let taking = |arg: Arg| {
+        let takes = !arg.is_positional() && arg.get_action().takes_values();
+        if takes { arg.allow_negative_numbers(true) } else { arg }
+    };
+    command.mut_args(taking).mut_subcommands(with_negative_numbers)
+}
+
+/// The subcommand that a command line is for.
+struct Asked<'a> {
+    command: &'a Command,
+    /// Its words, without `espbench`: `rate mqtt`.
+    path: String,
+}
+
+impl<'a> Asked<'a> {
+    fn of(root: &'a Command, words: &[OsString]) -> Self {
+        let mut asked = Self { command: root, path: String::new() };
+        for word in words.iter().skip(1) {
+            let Some(sub) = word.to_str().and_then(|it| asked.command.find_subcommand(it)) else {
+                break;
+            };
+            asked.command = sub;
+            asked.path = format!("{} {}", asked.path, sub.get_name()).trim().to_owned();
+        }
+        asked
+    }
+
+    /// Returns the flag or argument that is shown so: what it is for.
+    fn about(&self, shown: &str) -> Option<String> {
+        let arg = self.command.get_arguments().find(|it| it.to_string() == shown)?;
+        Some(format!("{shown}: {}", one_line(&arg.get_help()?.to_string())))
+    }
+
+    /// Says where its flags are listed.
+    fn help(&self) -> String {
+        format!("`{}` lists its flags", format!("espbench {} -h", self.path).replace("  ", " "))
+    }
+
+    /// Returns what to write for a flag or word that other programs take, or that a user tries first.
+    fn instead(&self, given: &str) -> Option<String> {
+        let is_flag = given.starts_with('-');
+        let (_, _, remedy) = INSTEAD.iter().find(|(path, flag, _)| {
+            let is_here = path.is_empty() || self.path == *path;
+            is_here && if flag.is_empty() { !is_flag } else { *flag == given }
+        })?;
+        Some(remedy.replace("{}", given))
+    }
+}
+
+/// Flags and words that users try: the subcommand (all without one), the flag (any word without one), and what
+/// does that here.
+const INSTEAD: &[(&str, &str, &str)] = &[
+    ("tune", "", "name the file with its flag: --check {}"),
+    ("board monitor", "", "name the port with its flag: --on serial:{}"),
+    ("board monitor", "-p", PORT),
+    ("board monitor", "--port", PORT),
+    ("board flash", "-p", PORT),
+    ("board flash", "--port", PORT),
+    ("board info", "", "name the port with its flag: --on serial:{}"),
+    ("board info", "-p", PORT),
+    ("board info", "--port", PORT),
+    ("board erase", "-p", PORT),
+    ("board erase", "--port", PORT),
+    ("board list", "-p", "leave it out: all ports are listed"),
+    (
+        "run",
+        "--dry-run",
+        "leave it out: `espbench run PLAN --on sim` tries a plan without a device",
+    ),
+    ("run", "-p", "name the plan without a flag: espbench run PLAN"),
+    ("run", "--plan", "name the plan without a flag: espbench run PLAN"),
+    ("run", "--lab", "name the lab with --on sim:LAB"),
+    ("iperf", "-J", "use --format json"),
+    ("", "--json", "use --format json"),
+    ("", "--csv", "use --format csv"),
+    ("", "--html", "use -o FILE.html"),
+    ("", "-v", "use --full for all tables"),
+    ("", "--verbose", "use --full for all tables"),
+];
+
+const PORT: &str = "name the port with --on serial:PORT, such as --on serial:/dev/ttyUSB0";
+
+/// Returns the error of a call by a program: it has arguments (`phy_rate`) where the command line has flags (`--phy-rate RATE`).
+fn of_call(error: &clap::Error, asked: &Asked<'_>) -> UserError {
+    let told = of_command_line(error, asked);
+    let words = |kind| match error.get(kind) {
+        Some(ContextValue::String(it)) => vec![it.clone()],
+        Some(ContextValue::Strings(all)) => all.clone(),
+        _ => Vec::new(),
+    };
+    let names =
+        |kind| words(kind).iter().map(|it| argument(it)).collect::<Vec<_>>().join("` and `");
+    let (name, value) = (names(ContextKind::InvalidArg), words(ContextKind::InvalidValue).concat());
+    let possible = words(ContextKind::ValidValue).join(", ");
+    let (what, remedy) = match error.kind() {
+        ErrorKind::InvalidValue | ErrorKind::ValueValidation => {
+            let remedy =
+                if possible.is_empty() { String::new() } else { format!("use one of {possible}") };
+            (format!("`{name}` cannot be {value:?}"), remedy)
+        }
+        ErrorKind::UnknownArgument => (format!("there is no argument `{name}`"), String::new()),
+        ErrorKind::MissingRequiredArgument => {
+            (format!("`{name}` is missing"), format!("give `{name}`"))
+        }
+        ErrorKind::ArgumentConflict => {
+            let other = names(ContextKind::PriorArg);
+            let both = if other.is_empty() || other == name { "itself" } else { &other };
+            let quoted = if both == "itself" { "itself".to_owned() } else { format!("`{both}`") };
+            (format!("`{name}` cannot stand beside {quoted}"), "leave one of them out".into())
+        }
+        _ => (told.what, String::new()),
+    };
+    UserError::new(what).because(told.why).remedy(remedy)
+}
+
+/// Returns the name of the argument that a flag is: `--phy-rate <RATE>` is `phy_rate`.
+fn argument(flag: &str) -> String {
+    let word = flag.split([' ', '=']).next().unwrap_or_default();
+    word.trim_start_matches('-')
+        .trim_matches(['<', '>', '.', '[', ']'])
+        .replace('-', "_")
+        .to_lowercase()
 }
 
 /// Returns an error of the command line: what is wrong, and what could have been meant or how the command
 /// is written.
-fn of_command_line(error: &clap::Error) -> UserError {
+fn of_command_line(error: &clap::Error, asked: &Asked<'_>) -> UserError {
     // A value that its own parser refuses, and says what to do.
     let source = std::error::Error::source(error);
     if let Some(parts) = source.and_then(|it| it.downcast_ref::<UserError>()) {
@@ -76,22 +230,10 @@ fn of_command_line(error: &clap::Error) -> UserError {
     let text = error.render().to_string();
     let lines: Vec<&str> = text.lines().take_while(|line| !line.is_empty()).collect();
     let what = lines.join(" ");
-    let suggested = |kind| match error.get(kind)? {
-        ContextValue::String(it) => Some(format!("did you mean `{it}`?")),
-        ContextValue::Strings(all) => Some(format!("did you mean `{}`?", all.join("` or `"))),
+    let given = match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(it)) => Some(it.as_str()),
         _ => None,
     };
-    let hints = match error.get(ContextKind::Suggested) {
-        Some(ContextValue::StyledStrs(all)) => all.iter().map(ToString::to_string).collect(),
-        _ => Vec::new(),
-    };
-    let usage = error.get(ContextKind::Usage).map(ToString::to_string);
-    let remedy = suggested(ContextKind::SuggestedSubcommand)
-        .or_else(|| suggested(ContextKind::SuggestedArg))
-        .or_else(|| suggested(ContextKind::SuggestedValue))
-        .or_else(|| (!hints.is_empty()).then(|| hints.join("; ")))
-        .or(usage)
-        .map_or_else(String::new, |it| format!("{it}; "));
     let what = what.strip_prefix("error: ").unwrap_or(&what);
     // A value that its own parser refuses: its words are the cause.
     let why = source.map(ToString::to_string).unwrap_or_default();
@@ -100,13 +242,66 @@ fn of_command_line(error: &clap::Error) -> UserError {
         _ => what,
     };
     let why = if what.ends_with(&why) { String::new() } else { why };
-    UserError::new(what).because(why).remedy(format!("{remedy}--help says more"))
+    UserError::new(what).because(why).remedy(remedy(error, asked, given))
+}
+
+/// Returns the valid value that a wrong one was probably meant to be.
+fn near_value(error: &clap::Error) -> Option<String> {
+    let Some(ContextValue::String(given)) = error.get(ContextKind::InvalidValue) else {
+        return None;
+    };
+    let Some(ContextValue::Strings(valid)) = error.get(ContextKind::ValidValue) else {
+        return None;
+    };
+    let valid: Vec<&str> = valid.iter().map(String::as_str).collect();
+    Some(format!("did you mean `{}`?", meant(given, &valid)?))
+}
+
+/// Returns what to write: what is near, what does the same here, what the flag is for, or how the command is written.
+fn remedy(error: &clap::Error, asked: &Asked<'_>, given: Option<&str>) -> String {
+    let suggested = |kind| match error.get(kind)? {
+        ContextValue::String(it) => Some(format!("did you mean `{it}`?")),
+        ContextValue::Strings(all) => Some(format!("did you mean `{}`?", all.join("` or `"))),
+        _ => None,
+    };
+    let usage = || {
+        let usage = one_line(&error.get(ContextKind::Usage)?.to_string());
+        Some(format!("write {}", usage.strip_prefix("Usage: ").unwrap_or(&usage)))
+    };
+    match error.kind() {
+        ErrorKind::UnknownArgument => given.and_then(|it| asked.instead(it)),
+        ErrorKind::InvalidValue | ErrorKind::ValueValidation => {
+            near_value(error).or_else(|| asked.about(given?))
+        }
+        ErrorKind::MissingRequiredArgument | ErrorKind::MissingSubcommand => usage(),
+        _ => None,
+    }
+    .or_else(|| suggested(ContextKind::SuggestedSubcommand))
+    .or_else(|| suggested(ContextKind::SuggestedArg))
+    .unwrap_or_else(|| asked.help())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use anyhow::Context as _;
+
+    #[test]
+    fn a_program_hears_of_arguments_and_not_of_flags() {
+        let told = |words: &[&str]| {
+            let words = std::iter::once("espbench").chain(words.iter().copied());
+            let error = read::<crate::cli::Arguments>(words.map(OsString::from)).err().unwrap();
+            assert!(!error.remedy.contains("--help"), "{error:?}");
+            format!("{} {} {}", error.what, error.why, error.remedy)
+        };
+        for (words, wanted) in [
+            (&["predict", "fleet", "--cast=smoke"][..], "`cast` cannot be \"smoke\""),
+            (&["predict", "fleet", "--sede=1"], "there is no argument `sede`"),
+            (&["predict", "fleet", "--seed=x"], "`seed` cannot be \"x\""),
+        ] {
+            assert!(told(words).contains(wanted), "{}", told(words));
+        }
+    }
 
     #[test]
     fn contexts_stand_before_and_causes_behind() {

@@ -69,7 +69,9 @@ pub(super) fn rows(pairs: &[&LabPair], most: usize, screen: usize) -> (Vec<Strin
     let at = |row: usize| row * (pairs.len() - 1) / (most - 1).max(1);
     let shown: Vec<&LabPair> = (0..most).map(|row| pairs[at(row)]).collect();
     let alone = pairs.len() == 1;
-    let name = |it: &LabPair| if alone { String::new() } else { cut(&tame(&it.place), NAME) };
+    // What has no screen is not cut.
+    let longest = if screen < usize::MAX { NAME } else { usize::MAX };
+    let name = |it: &LabPair| if alone { String::new() } else { cut(&tame(&it.place), longest) };
     let widest = shown.iter().map(|it| width(&name(it))).max().unwrap_or(0);
     let heads = heads(first);
     let all: Vec<[String; 5]> = shown.iter().map(|it| texts(it)).collect();

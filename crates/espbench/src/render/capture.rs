@@ -5,6 +5,7 @@ use super::{tame, text, wrap};
 use espbench_capture::answer::answer;
 use espbench_capture::document::CaptureDocument;
 use espbench_measure::table::Table;
+use espbench_model::text as words;
 use std::fmt::Write as _;
 
 /// Most lines without tables, which several captures share.
@@ -30,7 +31,7 @@ pub fn text(document: &CaptureDocument, tables: &[Table], count: usize, screen: 
     if tables.is_empty() && lines.len() > room {
         let hidden = lines.len() + 1 - room;
         lines.truncate(room - 1);
-        lines.push(format!("  {faint}{hidden} lines more with --full{faint:#}"));
+        lines.push(format!("  {faint}{} with --full{faint:#}", words::count(hidden, "more line")));
     }
     let mut out = lines.join("\n") + "\n";
     for it in tables {

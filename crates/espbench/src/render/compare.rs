@@ -2,10 +2,11 @@
 
 use super::figures::cut;
 use super::glance::{Colours, Screen};
-use super::{tame, width, wrap};
+use super::{tame, width, wrap, wrap_list};
 use espbench_measure::compare::{Comparison, VerdictKind};
 use espbench_measure::digits;
 use espbench_measure::table::compared::{differing, excluded, is_fitted, texts, words};
+use espbench_model::text::count;
 use std::fmt::Write as _;
 
 /// Pairs that are shown.
@@ -14,55 +15,58 @@ const ROWS: usize = 14;
 /// Reasons against a comparison that are told.
 const REASONS: usize = 3;
 
-/// Characters of a result's name at most.
-const NAME: usize = 40;
+/// Characters of a result's name in a line at least.
+const NAME: usize = 24;
 
-/// Renders the comparison: at most 25 lines.
+/// Renders the comparison: at most some 25 lines. `differences` says what differs between the two runs.
 #[must_use]
-pub fn render(comparisons: &[Comparison], title: &str, screen: Screen) -> String {
+pub fn render(
+    comparisons: &[Comparison],
+    title: &str,
+    differences: &[String],
+    screen: Screen,
+) -> String {
     let colours = Colours::new(screen.coloured);
     let mut out = String::new();
     let line = |out: &mut String, style: anstyle::Style, text: &str| {
         let _ = writeln!(out, "{style}{}{style:#}", text.trim_end());
     };
-    line(&mut out, colours.title, &cut(&tame(title), screen.width()));
+    line(&mut out, colours.title, &cut(&tame(title), screen.most()));
+    for text in differences.iter().flat_map(|it| wrap(it, screen.width() - 2)) {
+        line(&mut out, anstyle::Style::new(), &format!("  {text}"));
+    }
     line(&mut out, anstyle::Style::new(), &format!("  {}", counts(comparisons)));
     let all = differing(comparisons);
-    let same = comparisons.iter().filter(|it| it.verdict.kind() == VerdictKind::NoDifferenceShown);
-    // What room is left is for pairs that do not differ.
-    let shown: Vec<&Comparison> = all.iter().copied().chain(same).take(ROWS).collect();
-    for (number, row) in rows(&shown, screen.width()).iter().enumerate() {
-        let worse = number > 0 && shown[number - 1].verdict.kind() == VerdictKind::Worse;
-        let style = match number {
-            0 => colours.faint,
-            _ if worse => colours.warning,
-            _ => anstyle::Style::new(),
+    let shown: Vec<&Comparison> = all.iter().copied().take(ROWS).collect();
+    for (is_worse, row) in rows(&shown, screen.most()) {
+        let style = match is_worse {
+            None => colours.faint,
+            Some(true) => colours.warning,
+            Some(false) => anstyle::Style::new(),
         };
-        line(&mut out, style, row);
+        line(&mut out, style, &row);
     }
     if all.len() > shown.len() {
         let more = digits::count((all.len() - shown.len()) as u64);
         line(&mut out, colours.faint, &format!("  … and {more} more that differ, each less"));
-    } else {
-        let judged =
-            comparisons.iter().filter(|it| it.verdict.kind() != VerdictKind::NotComparable);
-        let more = judged.count() - shown.len();
-        if more > 0 {
-            let more = digits::count(more as u64);
-            line(
-                &mut out,
-                colours.faint,
-                &format!("  … and {more} more without a difference shown"),
-            );
-        }
+    }
+    let same = comparisons.iter().filter(|it| it.verdict.kind() == VerdictKind::NoDifferenceShown);
+    let same = same.count();
+    if same > 0 && !shown.is_empty() {
+        let results = if same == 1 { "result" } else { "results" };
+        let text = format!("  {} {results} without a difference shown", digits::count(same as u64));
+        line(&mut out, colours.faint, &text);
     }
     let out_of = excluded(comparisons);
     for reason in out_of.iter().take(REASONS) {
-        line(&mut out, anstyle::Style::new(), &cut(&format!("  {}", tame(reason)), screen.width()));
+        for text in wrap(&tame(reason), screen.width() - 2) {
+            line(&mut out, anstyle::Style::new(), &format!("  {text}"));
+        }
     }
     if out_of.len() > REASONS {
         let more = out_of.len() - REASONS;
-        line(&mut out, colours.faint, &format!("  … and for {more} more sets of reasons"));
+        let more = count(more, "more set");
+        line(&mut out, colours.faint, &format!("  … and for {more} of reasons"));
     }
     if shown.iter().any(|it| is_fitted(it)) {
         let text = format!(
@@ -88,25 +92,16 @@ fn counts(comparisons: &[Comparison]) -> String {
     let all = [
         count(VerdictKind::Worse, "worse"),
         count(VerdictKind::Better, "better"),
+        count(VerdictKind::Differs, "that differ where neither is better"),
         count(VerdictKind::NoDifferenceShown, "without a difference shown"),
         count(VerdictKind::NotComparable, "not comparable"),
     ];
     all.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// Cuts a text to that many characters: what tells results apart stands at the end of their names.
-fn cut_middle(text: &str, most: usize) -> String {
-    if width(text) <= most {
-        return text.into();
-    }
-    let all: Vec<char> = text.chars().collect();
-    let end = most / 2;
-    let start = most.saturating_sub(end + 1);
-    all[..start].iter().chain(&['…']).chain(&all[all.len() - end..]).collect()
-}
-
-/// Returns the head and a line for each pair; nothing where there is none.
-fn rows(pairs: &[&Comparison], most: usize) -> Vec<String> {
+/// Returns the lines of the head and of each pair, with whether it is worse. A name that is longer than its column
+/// goes on in the next line; nothing where there is no pair.
+fn rows(pairs: &[&Comparison], most: usize) -> Vec<(Option<bool>, String)> {
     let row = |it: &&Comparison| -> [String; 5] {
         let [name, this, other, ratio] =
             texts(it).map(|it| tame(&it.unwrap_or_else(|| "-".into())));
@@ -120,14 +115,19 @@ fn rows(pairs: &[&Comparison], most: usize) -> Vec<String> {
     let head = ["result", "this", "other", "this / other", "verdict"].map(String::from);
     let table: Vec<[String; 5]> = std::iter::once(head).chain(pairs.iter().map(row)).collect();
     let size = |at: usize| table.iter().map(|row| width(&row[at])).max().unwrap_or_default();
-    let [_, this, other, ratio, verdict] = std::array::from_fn(size);
-    let room = most.saturating_sub(this + other + ratio + verdict + 10).clamp(16, NAME.max(16));
-    let name = size(0).min(room);
+    let [all, this, other, ratio, verdict] = std::array::from_fn(size);
+    let name = all.min(most.saturating_sub(this + other + ratio + verdict + 10).max(NAME));
     let pad = |text: &str, size: usize| " ".repeat(size.saturating_sub(width(text))) + text;
-    let line = |[a, b, c, d, e]: &[String; 5]| {
-        let a = cut_middle(a, name);
-        let gap = " ".repeat(name.saturating_sub(width(&a)));
-        format!("  {a}{gap}  {}  {}  {}  {e}", pad(b, this), pad(c, other), pad(d, ratio))
-    };
-    table.iter().map(line).collect()
+    let mut lines = Vec::new();
+    for (number, [a, b, c, d, e]) in table.iter().enumerate() {
+        let is_worse =
+            number.checked_sub(1).map(|at| pairs[at].verdict.kind() == VerdictKind::Worse);
+        let mut names = wrap_list(a, name).into_iter();
+        let first = names.next().unwrap_or_default();
+        let gap = " ".repeat(name.saturating_sub(width(&first)));
+        let figures = format!("{}  {}  {}  {e}", pad(b, this), pad(c, other), pad(d, ratio));
+        lines.push((is_worse, format!("  {first}{gap}  {figures}")));
+        lines.extend(names.map(|rest| (is_worse, format!("    {rest}"))));
+    }
+    lines
 }

@@ -14,18 +14,19 @@ const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '�
 /// Marks of a bar that shows a ratio: the middle is 1, the ends are a half and the double.
 pub(super) const RATIO: usize = 9;
 
-/// Returns the rows' names. Where one has to be cut, what few rows share comes first in all.
-pub(super) fn names(rows: &[&GlanceRow]) -> Vec<String> {
-    let fit = rows.iter().all(|row| width(&row.place) <= NAME);
+/// Returns the rows' names, of at most that many characters. Where one has to be cut, what few rows share comes
+/// first in all.
+pub(super) fn names(rows: &[&GlanceRow], most: usize) -> Vec<String> {
+    let fit = rows.iter().all(|row| width(&row.place) <= most);
     let name = |row: &&GlanceRow| {
         if fit || row.words.is_empty() {
-            return cut(&tame(&row.place), NAME);
+            return cut(&tame(&row.place), most);
         }
         let mut words: Vec<&str> = row.words.iter().map(String::as_str).collect();
         words.sort_by_key(|word| {
             rows.iter().filter(|it| it.words.iter().any(|w| w == word)).count()
         });
-        cut(&tame(&words.join(", ")), NAME)
+        cut(&tame(&words.join(", ")), most)
     };
     rows.iter().map(name).collect()
 }
@@ -70,12 +71,19 @@ pub(super) fn values(row: &GlanceRow, intervals: usize) -> Vec<String> {
 /// Prints a value alone, with a sign where the lab was fitted to it.
 pub(super) fn number(value: &GlanceValue) -> String {
     let mark = if value.fitted { digits::FITTED } else { "" };
+    let is_count = value.ci_low.is_none() && value.ci_high.is_none() && value.value.fract() == 0.0;
+    if is_count {
+        return format!("{}{mark}", value.value);
+    }
     digits::worth(value.value, value.ci_low, value.ci_high) + mark
 }
 
-/// Prints a value with its interval: `6.1 [5.9–6.4]`.
+/// Prints a value with its interval: `6.1 [5.9–6.4]`; a value that is no more than a lower bound as `≥ 6.1`.
 pub(super) fn print(value: &GlanceValue) -> String {
     match figure(value) {
+        (_, Some(interval)) if value.ci_high.is_none() && value.ci_low == Some(value.value) => {
+            interval
+        }
         (number, Some(interval)) => format!("{number} [{interval}]"),
         (number, None) => number,
     }
@@ -180,22 +188,33 @@ mod tests {
             words: words.iter().map(ToString::to_string).collect(),
             values: Vec::new(),
             published: None,
+            printed: None,
             limit: None,
             histogram: Vec::new(),
+            usual_line: None,
             leads: true,
+            failed: false,
         };
         let rows = [
             ["broadcast 1", "one every 1 s", "2 hops"],
             ["broadcast 1", "one every 1 s", "10 hops"],
         ];
         let rows = rows.map(|it| row(&it));
-        let names = names(&rows.iter().collect::<Vec<_>>());
+        let names = names(&rows.iter().collect::<Vec<_>>(), NAME);
         assert_eq!(names, ["2 hops, broadcast 1, one ever…", "10 hops, broadcast 1, one eve…"]);
         let short = [row(&["unicast", "10 B"]), row(&["unicast", "20 B"])];
         assert_eq!(
-            super::names(&short.iter().collect::<Vec<_>>()),
+            super::names(&short.iter().collect::<Vec<_>>(), NAME),
             ["unicast, 10 B", "unicast, 20 B"]
         );
+    }
+
+    #[test]
+    fn what_has_one_bound_says_so() {
+        let value = |ci_low, ci_high| GlanceValue { value: 5000.0, ci_low, ci_high, fitted: false };
+        assert_eq!(print(&value(Some(5000.0), None)), "≥ 5000", "the end of a search");
+        assert_eq!(print(&value(Some(4000.0), None)), "5000 [≥ 4000]");
+        assert_eq!(print(&value(None, None)), "5000");
     }
 
     #[test]

@@ -11,6 +11,7 @@ use espbench_measure::digits;
 use espbench_measure::report::{Agreement, GlanceGroup, GlanceRow, Report};
 use espbench_measure::table::unit_sign;
 use espbench_measure::warning::Warning;
+use espbench_model::text::count;
 use std::fmt::Write as _;
 
 /// Lines after one suite at most.
@@ -38,6 +39,12 @@ impl Screen {
     /// Returns the characters of a line.
     pub(super) fn width(self) -> usize {
         self.columns.map_or(WIDTH, |it| it.clamp(NARROWEST, WIDTH))
+    }
+
+    /// Returns the characters that a line may have: a file, or a program behind a pipe, gets whole names and all
+    /// columns.
+    pub(super) fn most(self) -> usize {
+        self.columns.map_or(usize::MAX, |_| self.width())
     }
 }
 
@@ -84,16 +91,17 @@ impl Colours {
 /// Renders the report's answer for a screen.
 #[must_use]
 pub fn render(report: &Report, screen: Screen) -> String {
-    let (colours, width) = (Colours::new(screen.coloured), screen.width());
-    let mut page = Page { out: String::new(), colours, width };
+    let (colours, width, most) = (Colours::new(screen.coloured), screen.width(), screen.most());
+    let mut page = Page { out: String::new(), colours, width, most };
     page.title(report);
+    page.overridden(report);
     page.failures(report);
     page.unknowns(report);
     if report.has_only_causes() || report.glance.is_empty() {
         page.end(report);
         return page.out;
     }
-    let mut tail = Page { out: String::new(), colours, width };
+    let mut tail = Page { out: String::new(), colours, width, most };
     tail.beside(report);
     tail.truth(report);
     tail.advice(report);
@@ -118,7 +126,7 @@ pub fn render(report: &Report, screen: Screen) -> String {
             page.parts(several, PARTS_LINES.saturating_sub(tail.lines()));
         }
         several if several.iter().any(parts::is_compared) => page.suites(several),
-        several => page.out += &parts::plain(several, width),
+        several => page.out += &parts::plain(several, most),
     }
     page.out + &tail.out
 }
@@ -126,8 +134,10 @@ pub fn render(report: &Report, screen: Screen) -> String {
 struct Page {
     out: String,
     colours: Colours,
-    /// Characters of a line.
+    /// Characters of a line of words.
     width: usize,
+    /// Characters that a line of figures may have.
+    most: usize,
 }
 
 impl Page {
@@ -139,11 +149,24 @@ impl Page {
         self.out.lines().count()
     }
 
-    /// Writes a paragraph behind a mark, in as many lines as it takes but at most that many.
+    /// Says what the plan sets of the lab that was named: its file holds in all else.
+    fn overridden(&mut self, report: &Report) {
+        let Some((first, more)) = report.overridden.split_first() else { return };
+        let and = if more.is_empty() { String::new() } else { format!("; {} more", more.len()) };
+        let text = format!("the plan sets {first}{and}");
+        self.marked(self.colours.warning, "!", &text, 2);
+    }
+
+    /// Writes a paragraph behind a mark, in as many lines as it takes.
+    fn whole(&mut self, style: Style, mark: &str, text: &str) {
+        self.marked(style, mark, text, usize::MAX);
+    }
+
+    /// Writes a paragraph behind a mark, on a screen in at most that many lines.
     fn marked(&mut self, style: Style, mark: &str, text: &str, most: usize) {
         let room = self.width - width(mark) - 3;
         let mut lines = wrap(text, room);
-        if lines.len() > most {
+        if lines.len() > most && self.most < usize::MAX {
             lines.truncate(most);
             if let Some(last) = lines.last_mut() {
                 *last = cut(&format!("{last} …"), room);
@@ -180,8 +203,8 @@ impl Page {
             Origin::Live => "LIVE, SIMULATED DEVICES",
             Origin::Measured | Origin::Published => "",
         };
-        let text = cut(&tame(&format!("{title}, on {device}")), self.width - 2 - badge.len());
-        let pad = " ".repeat(self.width - width(&text) - badge.len());
+        let text = cut(&tame(&format!("{title}, on {device}")), self.most - 2 - badge.len());
+        let pad = " ".repeat(self.width.saturating_sub(width(&text) + badge.len()).max(2));
         let Colours { title, warning, .. } = self.colours;
         if badge.is_empty() {
             self.line(title, &text);
@@ -204,21 +227,18 @@ impl Page {
             let value = check.value.map_or_else(|| "unknown".into(), digits::plain);
             let unit = unit_sign(&check.unit);
             let text = format!("{}: {}: {value} {unit}", check.place, check.threshold);
-            self.marked(style, "✗", &text, 1);
+            self.whole(style, "✗", &text);
         }
         if failed.len() > CHECKS {
-            self.marked(
-                style,
-                "✗",
-                &format!("{} more thresholds failed.", failed.len() - CHECKS),
-                1,
-            );
+            let more = count(failed.len() - CHECKS, "more threshold");
+            self.marked(style, "✗", &format!("{more} failed."), 1);
         }
         if failed.is_empty() && !report.checks.is_empty() {
-            self.marked(Style::new(), "✓", &format!("{} thresholds held.", report.checks.len()), 1);
+            let all = count(report.checks.len(), "threshold");
+            self.marked(Style::new(), "✓", &format!("{all} held."), 1);
         }
         for doubt in report.doubts() {
-            self.marked(self.colours.warning, "!", &doubt, 2);
+            self.whole(self.colours.warning, "!", &doubt);
         }
     }
 
@@ -236,17 +256,25 @@ impl Page {
 
     /// Writes as many rows of one suite as end at that line, with what follows from them.
     fn suite(&mut self, group: &GlanceGroup, end: usize) {
+        let published = group.published.as_ref().map(|it| agreement(it, group));
+        let published = published.map(|it| format!("against published: {it}"));
+        let words: Vec<String> = parts::battery(group)
+            .iter()
+            .chain(&published)
+            .flat_map(|it| wrap(it, self.width - 2))
+            .collect();
+        let alone = group.rows.len() == 1;
+        let usual = group.rows.first().filter(|_| alone).and_then(|it| it.usual_line.as_deref());
         let after =
-            usize::from(group.published.is_some()) + usize::from(group.times_limit.is_some());
-        let battery: Vec<String> =
-            parts::battery(group).iter().flat_map(|it| wrap(it, self.width - 2)).collect();
-        let after = after + battery.len();
+            words.len() + usize::from(group.times_limit.is_some()) + usize::from(usual.is_some());
         // Beside the rows: their head, and how many there are more.
         let most = end.saturating_sub(self.lines() + after + 2);
         // One row more takes the line that says so.
         let rows = chosen(group, most + usize::from(group.rows.len() == most + 1));
-        let alone = group.rows.len() == 1;
-        let names = if alone { vec![String::new(); rows.len()] } else { names(&rows) };
+        let names = match alone {
+            true => vec![String::new(); rows.len()],
+            false => names(&rows, if self.most < usize::MAX { NAME } else { usize::MAX }),
+        };
         let name = names.iter().map(|it| width(it)).max().unwrap_or(0);
         let texts = |intervals| -> Vec<Vec<String>> {
             rows.iter().map(|row| values(row, intervals)).collect()
@@ -256,7 +284,7 @@ impl Page {
         let axis = group.axis_ms.filter(|_| has_bars);
         let bars = axis.map(|[low, high]| format!("{}–{} ms", short(low), short(high)));
         let last = bars.as_ref().map_or(0, |it| width(it).max(10) + 2);
-        let room = self.width.saturating_sub(name + 2 + last);
+        let room = self.most.saturating_sub(name + 2 + last);
         // Where not all columns fit, only the first has its intervals.
         let all = (1..=heads.len()).rev().map(&texts);
         let fits = |texts: &Vec<Vec<String>>| fitting(&heads, texts, room).len() == heads.len();
@@ -282,14 +310,11 @@ impl Page {
         }
         let more = group.rows.len() - rows.len();
         if more > 0 {
-            self.line(self.colours.faint, &format!("  … and {more} more cells"));
+            let more = count(more, "more cell");
+            self.line(self.colours.faint, &format!("  … and {more}"));
         }
-        for line in &battery {
+        for line in usual.into_iter().chain(words.iter().map(String::as_str)) {
             self.line(Style::new(), &format!("  {line}"));
-        }
-        if let Some(published) = &group.published {
-            let sentence = agreement(published, group);
-            self.line(Style::new(), &format!("  against published: {sentence}"));
         }
         if let (Some(factor), Some(metric)) = (parts::to_limit(group), group.metrics.first()) {
             let text = format!("  {}: {factor} the theoretical limit", metric.quantity);
@@ -302,7 +327,7 @@ impl Page {
         for (at, group) in groups.iter().enumerate() {
             let head = [group.kind.as_str(), group.shared.as_str()];
             let head: Vec<&str> = head.into_iter().filter(|it| !it.is_empty()).collect();
-            let head = cut(&tame(&head.join(", ")), self.width - 2);
+            let head = cut(&tame(&head.join(", ")), self.most - 2);
             self.line(self.colours.title, &format!("  {head}"));
             let each = end.saturating_sub(self.lines()) / (groups.len() - at);
             let rows = GlanceGroup { published: None, times_limit: None, ..group.clone() };
@@ -313,13 +338,14 @@ impl Page {
     /// Writes a line for each suite.
     fn suites(&mut self, groups: &[GlanceGroup]) {
         let names = parts::names(groups);
-        let name = names.iter().map(|it| width(it)).max().unwrap_or(0).min(NAME);
+        let most = if self.most < usize::MAX { NAME } else { usize::MAX };
+        let name = names.iter().map(|it| width(it)).max().unwrap_or(0).min(most);
         let figures: Vec<String> = groups.iter().map(leading).collect();
         // Bar and limit stand where there is room for them.
         let is_wide = self.width >= WIDTH;
         let beside = if is_wide { 54 } else { 29 };
-        let room = self.width.saturating_sub(name + beside).max(16);
-        let figure = figures.iter().map(|it| width(it)).max().unwrap_or(0).min(32).min(room);
+        let room = self.most.saturating_sub(name.saturating_add(beside)).clamp(16, most.max(32));
+        let figure = figures.iter().map(|it| width(it)).max().unwrap_or(0).min(room);
         let line = |texts: [&str; 7]| {
             let [suite, cells, leading, bar, published, error, limit] = texts;
             let bar = if is_wide { format!("  {bar:RATIO$}") } else { String::new() };
@@ -352,12 +378,12 @@ impl Page {
 
     /// Writes measured and simulated figures, in as many rows as end at that line.
     fn pairs(&mut self, pairs: &[&LabPair], end: usize) {
-        let (lines, more) = beside::rows(pairs, end.saturating_sub(self.lines() + 2), self.width);
+        let (lines, more) = beside::rows(pairs, end.saturating_sub(self.lines() + 2), self.most);
         for (number, line) in lines.iter().enumerate() {
             self.line(if number == 0 { self.colours.faint } else { Style::new() }, line);
         }
         if more > 0 {
-            self.line(self.colours.faint, &format!("    … and {more} more tests"));
+            self.line(self.colours.faint, &format!("    … and {}", count(more, "more test")));
         }
     }
 
@@ -370,19 +396,19 @@ impl Page {
             LabAgreement::Unsure => self.colours.warning,
             LabAgreement::AsPredicted | LabAgreement::NotCompared => Style::new(),
         };
-        self.marked(style, beside::sign(Some(it.verdict)), &it.sentence(), 2);
+        self.whole(style, beside::sign(Some(it.verdict)), &it.sentence());
         for text in [it.gap(), it.advice(), it.missing()].into_iter().flatten() {
-            self.marked(Style::new(), " ", &text, 2);
+            self.whole(Style::new(), " ", &text);
         }
     }
 
     /// Writes how true the lab is, and where it is worst.
     fn truth(&mut self, report: &Report) {
         for text in report.truths() {
-            self.marked(Style::new(), "≈", &text, 2);
+            self.whole(Style::new(), "≈", &text);
         }
         if let Some(text) = report.fitted() {
-            self.marked(self.colours.warning, digits::FITTED, &text, 2);
+            self.whole(self.colours.warning, digits::FITTED, &text);
         }
     }
 
@@ -406,18 +432,18 @@ impl Page {
         for kind in kinds.iter().take(most) {
             let [seen, _, what] = kind[0].advice.parts();
             let of = match kind.len() {
-                1 => cut(&kind[0].place, NAME),
-                n => format!("{n} cells"),
+                1 => kind[0].place.clone(),
+                n => format!("{} and {}", kind[0].place, count(n - 1, "more cell")),
             };
+            // The only cell is named in the title.
             let one = report.glance.iter().map(|it| it.rows.len()).sum::<usize>() == 1;
             let seen = if one { seen } else { format!("{of}: {seen}") };
-            self.marked(self.colours.warning, "!", &seen, 1);
-            self.marked(Style::new(), " ", &what, 1);
+            self.whole(self.colours.warning, "!", &seen);
+            self.whole(Style::new(), " ", &what);
         }
         if kinds.len() > most {
-            let more = kinds.len() - most;
-            let text = format!("  … and {more} more kinds of advice");
-            self.line(self.colours.faint, &text);
+            let more = count(kinds.len() - most, "more piece");
+            self.line(self.colours.faint, &format!("  … and {more} of advice: --full"));
         }
     }
 
@@ -437,16 +463,24 @@ impl Page {
     }
 }
 
-/// Chooses at most that many rows, and at least one, evenly from those that stand for others.
+/// Chooses at most that many rows, and at least one: those of which a threshold failed, and evenly from those that
+/// stand for others.
 pub(super) fn chosen(group: &GlanceGroup, most: usize) -> Vec<&GlanceRow> {
-    let rows: Vec<&GlanceRow> = group.rows.iter().filter(|row| row.leads).collect();
     let most = most.max(1);
-    if rows.len() <= most {
-        return rows;
-    }
-    let last = (rows.len() - 1) as f64;
-    let at = |row: usize| (row as f64 * last / (most - 1).max(1) as f64).round() as usize;
-    (0..most).map(|row| rows[at(row)]).collect()
+    let at = |is: fn(&GlanceRow) -> bool| -> Vec<usize> {
+        (0..group.rows.len()).filter(|at| is(&group.rows[*at])).collect()
+    };
+    let mut chosen = at(|row| row.failed);
+    chosen.truncate(most);
+    let others = at(|row| row.leads && !row.failed);
+    let room = (most - chosen.len()).min(others.len());
+    let step = |row: usize| match room {
+        0 | 1 => 0,
+        _ => (row as f64 * (others.len() - 1) as f64 / (room - 1) as f64).round() as usize,
+    };
+    chosen.extend((0..room).map(|row| others[step(row)]));
+    chosen.sort_unstable();
+    chosen.into_iter().map(|at| &group.rows[at]).collect()
 }
 
 /// Says how a group's leading figures stand to published ones.
@@ -457,23 +491,20 @@ pub(super) fn agreement(it: &Agreement, group: &GlanceGroup) -> String {
             let verdict = match (it.better, it.worse) {
                 (1, _) => "better",
                 (_, 1) => "worse",
-                _ => "no difference shown",
+                _ => "not shown to differ",
             };
             return format!("{what} {ratio:.2} x, {verdict}");
         }
         return format!(
-            "{what} {ratio:.2} x (median of {} cells), {} within 30 %, median error {:.0} %",
-            it.pairs,
+            "{what} {ratio:.2} x (median of {}), {} within 30 %, median error {:.0} %",
+            count(it.pairs, "cell"),
             it.near,
             100.0 * error
         );
     }
     if it.fitted > 0 {
-        return format!("the lab was fitted to the {} cells beside these", it.fitted);
+        let figures = count(it.fitted, "figure");
+        return format!("a constant of the lab was fitted to the {figures} beside these");
     }
-    let another: Vec<&str> = it.reasons.iter().filter_map(|it| it.another()).collect();
-    if another.is_empty() {
-        return "the published figures are of a place or device that is not stated".into();
-    }
-    format!("not comparable: another {}", another.join(", another "))
+    format!("not comparable: {}", it.why.join("; "))
 }

@@ -1,7 +1,7 @@
 //! Markdown with GitHub's tables.
 
 use super::tame;
-use espbench_measure::report::Report;
+use espbench_measure::report::{Report, TEXT_MARK};
 use espbench_measure::table::{Align, Table};
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 #[must_use]
 pub fn render(report: &Report) -> String {
     let mut out = String::new();
-    let _ = writeln!(out, "# espbench report: {}\n", escape(&report.run.name));
+    let _ = writeln!(out, "{TEXT_MARK}\n# espbench report: {}\n", escape(&report.run.name));
     let _ = writeln!(out, "{}.\n", escape(&capitalized(&report.run.sentence())));
     for line in report.headlines() {
         let _ = writeln!(out, "> **{}**\n", escape(&line));

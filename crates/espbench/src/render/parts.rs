@@ -2,7 +2,7 @@
 
 use super::figures::{cut, leading, print, range};
 use super::{tame, width};
-use espbench_measure::metric::{self, Better};
+use espbench_measure::metric;
 use espbench_measure::plan::Goal;
 use espbench_measure::report::{GlanceGroup, GlanceRow, GlanceValue};
 use espbench_measure::table::unit_sign;
@@ -24,9 +24,10 @@ pub(super) fn limit_column(group: &GlanceGroup) -> String {
 /// Returns the range of these shares and factors, with the word for a share or the one for a factor.
 fn of_limit(group: &GlanceGroup, [share, factor]: [&str; 2]) -> Option<String> {
     let ([low, high], metric) = group.times_limit.zip(group.metrics.first())?;
-    Some(match metric::better(&metric.metric, &metric.unit) {
-        Better::Higher => format!("{} {share}", range(100.0 / high, 100.0 / low)),
-        Better::Lower | Better::Neither => format!("{} {factor}", range(low, high)),
+    Some(if metric::is_rate(&metric.unit) {
+        format!("{} {share}", range(100.0 / high, 100.0 / low))
+    } else {
+        format!("{} {factor}", range(low, high))
     })
 }
 
@@ -47,9 +48,12 @@ pub(super) fn together(groups: &[GlanceGroup]) -> Option<GlanceGroup> {
         words: Vec::new(),
         values: common.iter().map(|it| row.values[at(group, it)?]).collect(),
         published: None,
+        printed: None,
         limit: None,
         histogram: Vec::new(),
+        usual_line: None,
         leads: row.leads,
+        failed: row.failed,
     };
     (!common.is_empty()).then(|| GlanceGroup {
         kind: kinds(groups),

@@ -5,7 +5,9 @@ use super::glance::{Colours, Screen};
 use super::{tame, width, wrap};
 use anstyle::Style;
 use espbench_measure::digits;
-use espbench_measure::predict::card::{EnergyBudget, PredictionRow, QuestionKind, RowStanding};
+use espbench_measure::predict::card::{
+    EnergyBudget, LimitShare, PredictionRow, QuestionKind, RowStanding,
+};
 use espbench_measure::predict::frames::FramesRow;
 use espbench_measure::predict::point::DistanceRow;
 use espbench_measure::predict::{Prediction, over_places};
@@ -17,6 +19,9 @@ const ROWS: usize = 12;
 
 /// Rows at most where the charge of a battery stands below them.
 const ROWS_ABOVE_CHARGE: usize = 7;
+
+/// Column of how busy the channel is.
+const BUSY: usize = 3;
 
 /// Rows of divisions of a message at most.
 const FRAME_ROWS: usize = 16;
@@ -53,9 +58,8 @@ pub fn render(report: &Report, card: &Prediction, screen: Screen) -> String {
             marked(&mut out, colours.faint, head, &text, 2);
         }
     }
-    for (at, limit) in card.limited_by.iter().enumerate() {
-        let head = if at == 0 { "Limited by:" } else { "           " };
-        marked(&mut out, Style::new(), head, &limit.words(), 1);
+    for (head, text) in limits(card) {
+        marked(&mut out, Style::new(), &format!("{head}:"), &text, 1);
     }
     if let Some(next) = &card.next {
         marked(&mut out, Style::new(), "Next:", next, 2);
@@ -66,6 +70,20 @@ pub fn render(report: &Report, card: &Prediction, screen: Screen) -> String {
     let faint = colours.faint;
     let _ = writeln!(out, "  {faint}all tables: --full   as a page: -o FILE.html{faint:#}");
     out
+}
+
+/// Says what limits it: of what, and by which part. Of a single one the part says it.
+pub(super) fn limits(card: &Prediction) -> Vec<(String, String)> {
+    let several = card.limited_by.len() > 1;
+    let head = |it: &LimitShare| match several {
+        true => format!("Limits the {}", it.of),
+        false => "Limited by".into(),
+    };
+    let text = |it: &LimitShare| match several {
+        true => format!("{}, {:.0} %", it.part, 100.0 * it.share),
+        false => it.words(),
+    };
+    card.limited_by.iter().map(|it| (head(it), text(it))).collect()
 }
 
 /// Writes the fleet and its place, and that all is simulated.
@@ -100,10 +118,16 @@ fn marked(out: &mut String, (style, mark): (Style, &str), text: &str, most: usiz
 /// Says how long the battery lasts, and what the charge goes to: heads and sentences.
 pub(super) fn energy_lines(energy: &EnergyBudget) -> Vec<(&'static str, String)> {
     let mut lines = Vec::new();
-    let mut current = format!("{} each", cell(energy.mean_ma.as_ref(), "mA"));
+    let mut current = match &energy.mean_ma {
+        Some(it) => format!("{} each", in_two_digits(it, "mA")),
+        None => "unknown".into(),
+    };
     if let (Some(days), Some(battery)) = (&energy.life_days, &energy.battery) {
-        let weakest = energy.weakest_days.map(days_of).unwrap_or_default();
-        let text = format!("{}; 1 in 20 lasts less than {weakest}", life(days));
+        let mut text = in_two_digits(days, "days");
+        let weakest = energy.weakest_days.map(digits::two);
+        if let Some(weakest) = weakest.filter(|it| *it != digits::two(days.value)) {
+            text.push_str(&format!("; 1 in 20 lasts less than {weakest} days"));
+        }
         lines.push(("battery", text));
         current.push_str(&format!(" from {battery}"));
     }
@@ -111,25 +135,26 @@ pub(super) fn energy_lines(energy: &EnergyBudget) -> Vec<(&'static str, String)>
     let all: f64 = energy.parts.iter().map(|it| it.message_mc).sum();
     let parts: Vec<String> =
         energy.parts.iter().map(|it| format!("{} {}", it.part, percent(it.share))).collect();
-    let text = format!("{} mC a message: {}", digits::plain(all), parts.join(", "));
+    let whose = if energy.battery.is_some() { " of the battery" } else { "" };
+    let text = format!("{} mC{whose} a message: {}", digits::three(all), parts.join(", "));
     lines.push(("charge", text));
     lines
 }
 
-/// Prints a number of days. The currents and times of a datasheet are worth three digits at most,
-/// however narrow the interval of the simulation is.
-fn days_of(days: f64) -> String {
-    format!("{} days", digits::three(days))
+/// Prints a value with its interval to two digits: the currents and times of a datasheet are worth no more.
+fn in_two_digits(it: &GlanceValue, unit: &str) -> String {
+    let (value, interval) = two_digits(it);
+    match interval {
+        Some(interval) => format!("{value} {unit} [{interval}]"),
+        None => format!("{value} {unit}"),
+    }
 }
 
-/// Prints how long a battery lasts, with the interval.
-fn life(days: &GlanceValue) -> String {
-    let end = |end: Option<f64>| end.map_or_else(|| "?".into(), digits::three);
-    let text = days_of(days.value);
-    match (days.ci_low, days.ci_high) {
-        (None, None) => text,
-        (low, high) => format!("{text} [{}–{}]", end(low), end(high)),
-    }
+fn two_digits(it: &GlanceValue) -> CardCell {
+    let end = |end: Option<f64>| end.map_or_else(|| "?".into(), digits::two);
+    let interval =
+        it.ci_low.or(it.ci_high).map(|_| format!("{}–{}", end(it.ci_low), end(it.ci_high)));
+    (digits::two(it.value), interval)
 }
 
 /// Prints a share in percent, with a digit more where it is small.
@@ -146,7 +171,11 @@ fn figures(row: &PredictionRow) -> Vec<String> {
     let mut parts = vec![
         format!("loss {}", cell(row.loss_percent.as_ref(), "%")),
         format!("p99 {}", cell(row.p99_ms.as_ref(), "ms")),
-        format!("channel busy {}", cell(row.channel_busy_percent.as_ref(), "%")),
+        format!(
+            "channel busy {}{}",
+            cell(row.channel_busy_percent.as_ref(), "%"),
+            row.own_busy_percent.map(|it| format!(", of it yours {it} %")).unwrap_or_default()
+        ),
     ];
     parts.extend(row.range().map(|it| format!("range {it} m")));
     parts
@@ -202,7 +231,7 @@ pub(super) fn columns(
     }
     let is_rate = card.question == QuestionKind::Rate;
     let mut heads = vec![if is_rate { "PHY rate" } else { "devices" }];
-    heads.extend(["loss (%)", "p99 (ms)", "channel busy (%)"]);
+    heads.extend(["loss (%)", "p99 (ms)", "channel busy (%)", "yours"]);
     let has_battery = card.rows.iter().any(|it| it.life_days.is_some());
     heads.extend(has_battery.then_some("battery (days)"));
     if is_rate {
@@ -214,7 +243,9 @@ pub(super) fn columns(
         let mut texts = vec![(first, None)];
         let all = [&row.loss_percent, &row.p99_ms, &row.channel_busy_percent];
         texts.extend(all.map(|it| value(it.as_ref())));
-        texts.extend(has_battery.then(|| value(row.life_days.as_ref())));
+        texts.push((row.own_busy_percent.map_or_else(|| "-".into(), |it| it.to_string()), None));
+        let days = row.life_days.as_ref().map_or_else(|| ("-".into(), None), two_digits);
+        texts.extend(has_battery.then_some(days));
         if is_rate {
             texts.push((row.range().unwrap_or_else(|| "-".into()), None));
             texts.push((standing(row.standing).into(), None));
@@ -250,7 +281,7 @@ fn costs(rows: &[&PredictionRow]) -> (Vec<String>, Vec<Vec<CardCell>>) {
         "p99 of the latency (ms)",
         "loss (%)",
         "throughput of one (Mbit/s)",
-        "90 % arrive up to (m)",
+        "range (m)",
         "charge of a message (uC)",
     ];
     let all: Vec<_> = rows.iter().filter_map(texts).collect();
@@ -269,14 +300,17 @@ fn costs(rows: &[&PredictionRow]) -> (Vec<String>, Vec<Vec<CardCell>>) {
 /// Returns heads and rows of ranges.
 fn ranges(rows: &[&PredictionRow]) -> (Vec<String>, Vec<Vec<CardCell>>) {
     let texts = |row: &&PredictionRow| {
-        let median = row.range_median_m.map_or_else(|| "-".into(), |it| format!("{it:.0}"));
+        let median = row.range_median().unwrap_or_else(|| "-".into());
+        let inferred = if row.range_is_inferred { "inferred" } else { "" };
         let stands = match (row.standing, row.range_is_bounded) {
             (RowStanding::LeftOut, true) => "not known",
             (RowStanding::LeftOut, false) => "does not reach",
             _ => "",
         };
         let range = row.range().unwrap_or_else(|| "-".into());
-        [row.rate.clone(), range, median, stands.into()].map(|it| (it, None)).into()
+        let notes = [inferred, stands].into_iter().filter(|it| !it.is_empty());
+        let notes = notes.collect::<Vec<_>>().join(", ");
+        [row.rate.clone(), range, median, notes].map(|it| (it, None)).into()
     };
     let heads = ["PHY rate", "range (m)", "at a typical spot (m)", ""].map(String::from).into();
     (heads, rows.iter().map(texts).collect())
@@ -374,7 +408,14 @@ fn table(out: &mut String, card: &Prediction, rows: &[PredictionRow], colours: C
         (true, false) => ROWS,
     };
     let shown = chosen(card, most);
-    let (heads, cells) = columns(card, &shown);
+    let (heads, mut cells) = columns(card, &shown);
+    if matches!(
+        card.question,
+        QuestionKind::Rate | QuestionKind::Fleet | QuestionKind::LargestFleet
+    ) {
+        // The interval of how busy the channel is stands on the page: the screen is not so wide.
+        cells.iter_mut().for_each(|row| row[BUSY].1 = None);
+    }
     lines(out, &heads, cells, rows.len() - shown.len(), colours);
 }
 

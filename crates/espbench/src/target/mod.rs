@@ -203,6 +203,10 @@ pub trait Target {
     fn fits(&self) -> Vec<LabFit> {
         Vec::new()
     }
+    /// Returns whether the target is a lab that is a file of the user's.
+    fn is_own_lab(&self) -> bool {
+        false
+    }
     /// Returns the SHA-256 of the lab's library, where the target is a lab.
     fn library(&self) -> Option<String> {
         None

@@ -27,6 +27,10 @@ impl Target for Several {
         self.0.iter().flat_map(|target| target.fits()).collect()
     }
 
+    fn is_own_lab(&self) -> bool {
+        self.0.iter().any(|target| target.is_own_lab())
+    }
+
     fn library(&self) -> Option<String> {
         // Each cell is that of one of them: labs of one run differ in what the first has of them, too.
         let all: Vec<String> = self.0.iter().filter_map(|target| target.library()).collect();

@@ -137,7 +137,7 @@ fn sim(
     {
         return Err(wrong(
             "in the virtual lab, the lab and the plan say what the device and the place are".into(),
-            "leave out --chip, --mode, --security, --environment and --distance",
+            "leave out --chip, --mode, --security, --environment and --distance; --distance of `run` moves the devices",
         ));
     }
     let target = SimTarget::new(lab, sys::threads(*threads)).map_err(UserError::from)?;

@@ -106,7 +106,7 @@ impl ProbeCarrier for UdpCarrier {
         Hints {
             refused: "nothing listens on that port: start the echo there, or give HOST:PORT",
             silent: "check that the device is up, that it echoes on this port, and where it sends \
-                     its replies (the published sketch: to port 10001; see --local-port)",
+                     its replies (the sketch of the published benchmark: to port 10001; see --local-port)",
             failed: "check the address, the route and the size of the datagrams",
         }
     }

@@ -28,12 +28,23 @@ fn every_constant_has_an_origin_in_csv_and_json() {
     }
 }
 
+/// What is stored is printed at once, with what it takes to make it again.
+#[test]
+fn sensitivities_are_told_without_a_simulation() {
+    let told = espbench(&["lab", "constants", "--sensitivity"]);
+    assert_eq!(told.status, Some(0), "{}", told.err);
+    assert!(told.out.contains("processor.coremark_per_mhz"), "{}", told.out);
+    assert!(told.out.contains("--compute simulates them anew: some 10 minutes"), "{}", told.out);
+    assert_eq!(told.err, "", "no progress");
+}
+
 #[test]
 fn a_sensitivity_is_measured_and_an_unknown_suite_is_an_error() {
     let found = espbench(&[
         "lab",
         "constants",
         "--sensitivity",
+        "--compute",
         "--suite",
         "crypto-time",
         "--format",
@@ -42,7 +53,7 @@ fn a_sensitivity_is_measured_and_an_unknown_suite_is_an_error() {
     ]);
     let row = found.out.lines().find(|it| it.starts_with("work,profile,seal.per_byte_ns,"));
     assert!(row.is_some_and(|it| it.contains(",crypto-time,")), "{row:?}");
-    let wrong = espbench(&["lab", "constants", "--sensitivity", "--suite", "ping"]);
+    let wrong = espbench(&["lab", "constants", "--sensitivity", "--compute", "--suite", "ping"]);
     assert_eq!(wrong.status, Some(2));
     assert!(wrong.err.starts_with("espbench: no suite `ping`"), "{}", wrong.err);
     assert_eq!(wrong.err.lines().count(), 3, "{}", wrong.err);

@@ -23,7 +23,7 @@ fn runs_are_numbered_by_plan_and_found_by_age() {
     let bench = TestDir::new();
     for name in ["my-device", "other", "my-device"] {
         bench.write("plan.toml", &ECHO.replace("NAME", name));
-        let ran = bench.run(&["run", "plan.toml", "-q"]);
+        let ran = bench.run(&["run", "plan.toml"]);
         let place = format!(", stored in {}\n", bench.store().display());
         assert!(ran.err.starts_with("run ") && ran.err.contains(&place), "{}", ran.err);
         ran.ok();
@@ -47,7 +47,18 @@ fn runs_are_numbered_by_plan_and_found_by_age() {
     // A number that is free again is taken again; others never.
     bench.run(&["runs", "--remove", "my-device-1"]).ok();
     bench.write("plan.toml", &ECHO.replace("NAME", "my-device"));
-    assert!(bench.run(&["run", "plan.toml", "-q"]).err.starts_with("run my-device-3,"));
+    assert!(bench.run(&["run", "plan.toml"]).err.starts_with("run my-device-3,"));
+}
+
+#[test]
+fn quiet_is_nothing_but_the_answer() {
+    let bench = TestDir::new();
+    bench.write("plan.toml", &ECHO.replace("NAME", "a"));
+    let ran = bench.run(&["run", "plan.toml", "-q", "-o", "page.html"]);
+    assert!(ran.err.is_empty() && bench.path("page.html").is_file(), "{}", ran.err);
+    // The files that are written are no remarks of progress: without the flag each is named.
+    let told = bench.run(&["run", "plan.toml", "-o", "page.html"]).err;
+    assert!(told.contains("stored in") && told.contains("wrote page.html"), "{told}");
 }
 
 #[test]
@@ -83,25 +94,38 @@ const ROOM: &str = "title = \"t\"\nenvironment = \"office\"\n[[group]]\nname = \
                     profile = \"esp32c6\"\n[[group]]\nname = \"b\"\nprofile = \"esp32c6\"\n\
                     distance_m = 12\n";
 
-/// A plan of ESP-NOW without a distance has that of the report, and moves the devices of a lab.
+/// What a lab's file says holds where a plan is silent; what a plan says against it is on the first lines of the
+/// answer.
 #[test]
-fn a_distance_that_the_plan_does_not_say_is_said_first() {
+fn a_labs_file_wins_where_the_plan_is_silent() {
     let bench = TestDir::new();
     bench.write("room.toml", ROOM);
     let plan =
         "name = \"a\"\n[[measure]]\nkind = \"esp-now\"\ntest = \"ping\"\nsize = 10\ncount = 5\n";
     bench.write("plan.toml", plan);
     let ran = bench.run(&["run", "plan.toml", "--on", "sim:room.toml"]);
-    let first = ran.err.lines().next().unwrap_or_default().to_owned();
-    assert_eq!(first, "lab: room.toml; the plan sets distance 3 m (lab: 12)");
-    ran.ok();
-    let quiet = bench.run(&["run", "plan.toml", "--on", "sim:room.toml", "-q"]);
+    assert!(!ran.err.contains("the plan sets"), "{}", ran.err);
+    let head = ran.ok();
+    assert!(head.lines().next().unwrap().contains("12 m"), "{head}");
+    bench.write("plan.toml", &format!("{plan}distance = \"3 m\"\n"));
+    let said = bench.run(&["run", "plan.toml", "--on", "sim:room.toml", "-q"]);
     let wanted = "warning: lab: room.toml; the plan sets distance 3 m (lab: 12)\n";
-    assert!(quiet.err.starts_with(wanted), "{}", quiet.err);
-    quiet.ok();
-    bench.write("plan.toml", &format!("{plan}distance = \"12 m\"\n"));
-    let same = bench.run(&["run", "plan.toml", "--on", "sim:room.toml"]);
-    assert!(!same.err.contains("the plan sets"), "{}", same.err);
+    assert!(said.err.starts_with(wanted), "{}", said.err);
+    let answer = said.ok();
+    assert!(
+        answer.lines().nth(1).unwrap().contains("the plan sets distance 3 m (lab: 12)"),
+        "{answer}"
+    );
+    // A built-in plan is for another lab: here it fills what the file leaves open.
+    let fast = |args: &[&str]| {
+        let args = [&["run", "one-way-latency", "--on", "sim:room.toml", "-q"], args].concat();
+        bench.run(&args).ok()
+    };
+    let ours = fast(&[]);
+    assert!(ours.lines().next().unwrap().contains("12 m"), "{ours}");
+    assert!(!ours.contains("the plan sets distance"), "{ours}");
+    let moved = fast(&["--distance", "25"]);
+    assert!(moved.contains("the plan sets distance 25 m (lab: 12)"), "{moved}");
 }
 
 /// Rubbish in place of what a command takes: three lines at most, of which the last says what to do.
@@ -123,7 +147,7 @@ fn every_dead_end_says_what_to_do() {
         ("run plan.toml -o /nonexistent/x.html", "make the folder /nonexistent first"),
         ("lab show x.toml", "docs/labs.md has every key of a lab"),
         ("lab show many-boards -o x.foo", "use .svg, .html or .txt"),
-        ("ping 127.0.0.1 --count 0", "`espbench ping --help` says what it takes"),
+        ("ping 127.0.0.1 --count 0", "`espbench ping --help` has its flags, with examples"),
         ("tune --check x.png", "name the sdkconfig"),
         ("compare x.json", "`espbench report RUN -o x.json`"),
         ("compare x.csv", "docs/data.md has its columns"),
@@ -135,7 +159,7 @@ fn every_dead_end_says_what_to_do() {
         ("espnow edges none.sr", "name a capture"),
         ("espnow talk --script none", "name a file; `-` is stdin"),
         ("espnow talk --script x.txt", "has every word of a script"),
-        ("espnow ping --size 0", "`espbench espnow --help` says what it takes"),
+        ("espnow ping --size 0", "`espbench espnow --help` has its flags, with examples"),
     ] {
         let ran = bench.run(&line.split(' ').collect::<Vec<_>>());
         let lines = told(&ran);
@@ -310,4 +334,171 @@ fn a_chip_without_wifi_is_refused_wherever_a_chip_is_given() {
     }
     let ran = bench.run(&["predict", "range", "--profile", "esp32p4"]);
     assert_eq!(told(&ran)[2], "  do:  name the chip beside it: esp32c6 on Espressif's own boards");
+}
+
+/// What users of other programs type first: the error says what to type here.
+#[test]
+fn what_people_type_first_is_answered_with_what_to_type() {
+    let bench = TestDir::new();
+    for (line, what, remedy) in [
+        (
+            "ping 127.0.0.1 -c -3",
+            "invalid value '-3' for '--count <COUNT>'",
+            "--count <COUNT>: Requests of each size",
+        ),
+        (
+            "predict fleet --devices 2 --distance -5",
+            "invalid value '-5' for '--distance <METRES>'",
+            "--distance <METRES>: ",
+        ),
+        (
+            "predict range --walls -1",
+            "invalid value '-1' for '--walls <NUMBER>'",
+            "--walls <NUMBER>: ",
+        ),
+        (
+            "predict fleet --devices -1",
+            "invalid value '-1' for '--devices <DEVICES>'",
+            "--devices <DEVICES>: ",
+        ),
+        (
+            "run round-trip --dry-run",
+            "unexpected argument '--dry-run' found",
+            "--on sim` tries a plan",
+        ),
+        (
+            "tune --want tcp-tx>=20Mbit/s sdkconfig",
+            "unexpected argument 'sdkconfig' found",
+            "--check sdkconfig",
+        ),
+        (
+            "board monitor /dev/ttyUSB9",
+            "unexpected argument '/dev/ttyUSB9' found",
+            "--on serial:/dev/ttyUSB9",
+        ),
+        ("board monitor -p /dev/ttyUSB9", "unexpected argument '-p' found", "--on serial:PORT"),
+        (
+            "board flash --port /dev/ttyUSB9 x.elf",
+            "unexpected argument '--port' found",
+            "--on serial:PORT",
+        ),
+        ("iperf -c 127.0.0.1 -b 10Mbps", "`10Mbps` is no rate", "-b 10m"),
+        ("echo 127.0.0.1 --json", "unexpected argument '--json' found", "--format json"),
+        ("ping", "were not provided: <HOST>", "write espbench ping <HOST>"),
+        (
+            "ping 127.0.0.1 --nonsense",
+            "unexpected argument '--nonsense' found",
+            "`espbench ping -h` lists its flags",
+        ),
+        ("run roundtrip", "no plan `roundtrip`", "Did you mean `round-trip`?"),
+        (
+            "lab show nolab",
+            "no lab is called `nolab`. Known here: ",
+            "`espbench lab list` shows all",
+        ),
+        ("doctor nofile.log", "cannot read nofile.log", "name a log"),
+    ] {
+        let ran = bench.run(&line.split(' ').collect::<Vec<_>>());
+        let lines = told(&ran);
+        let last = lines[lines.len() - 1];
+        assert!(lines[0].contains(what), "{line}: {}", ran.err);
+        assert!(last.starts_with("  do:  ") && last.contains(remedy), "{line}: {}", ran.err);
+        assert!(
+            !ran.err.contains("--help says more") && !ran.err.contains("-- -"),
+            "{line}: {}",
+            ran.err
+        );
+    }
+}
+
+/// One spelling of a time: a bare number is in seconds.
+#[test]
+fn a_bare_number_is_in_seconds_in_every_command() {
+    let bench = TestDir::new();
+    let plan = |args: &[&str]| {
+        let ran = bench.run(&[args, &["-q", "--format", "json"]].concat());
+        assert!(
+            !ran.err.contains("has no unit") && !ran.err.contains("invalid value"),
+            "{args:?}: {}",
+            ran.err
+        );
+    };
+    plan(&["rate", "tcp", "127.0.0.1:1", "-t", "3"]);
+    plan(&["echo", "127.0.0.1:1", "-i", "5", "-t", "0.01", "-c", "1"]);
+    plan(&["iperf", "-c", "127.0.0.1", "-p", "1", "-t", "1s", "--latency-idle", "2", "--latency"]);
+    plan(&[
+        "predict",
+        "fleet",
+        "--devices",
+        "2",
+        "--every",
+        "5",
+        "--rooms",
+        "2",
+        "--messages",
+        "100",
+    ]);
+}
+
+/// `1 cells` and the like, in all that tests keep of what is printed and in the documents.
+#[test]
+fn plurals_agree_in_all_that_is_printed() {
+    const MANY: [&str; 24] = [
+        "cells",
+        "thresholds",
+        "values",
+        "times",
+        "kinds",
+        "devices",
+        "probes",
+        "samples",
+        "findings",
+        "intervals",
+        "runs",
+        "seeds",
+        "rooms",
+        "lines",
+        "files",
+        "packets",
+        "frames",
+        "messages",
+        "rates",
+        "figures",
+        "causes",
+        "tests",
+        "rows",
+        "copies",
+    ];
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut folders = vec![
+        root.join("docs"),
+        root.join("crates/espbench"),
+        root.join("crates/measure"),
+        root.join("crates/sim/src"),
+    ];
+    let mut wrong = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let ending = path.extension().and_then(|it| it.to_str()).unwrap_or_default();
+            if path.is_dir() {
+                folders.push(path);
+            } else if ["md", "snap"].contains(&ending) {
+                let text = std::fs::read_to_string(&path).unwrap();
+                let words: Vec<&str> = text.split_whitespace().collect();
+                for at in (0..words.len().saturating_sub(1)).filter(|at| words[*at] == "1") {
+                    let more = ["more", "further"].contains(&words[at + 1]);
+                    let noun = words.get(at + 1 + usize::from(more)).copied().unwrap_or_default();
+                    if MANY.contains(&noun.trim_end_matches(|it: char| !it.is_alphabetic())) {
+                        wrong.push(format!(
+                            "{}: 1 {}",
+                            path.display(),
+                            words[at + 1..].iter().take(3).copied().collect::<Vec<_>>().join(" ")
+                        ));
+                    }
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }

@@ -44,6 +44,21 @@ fn flat(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// A stranger pipes one command into the other: the file holds all consoles, and simulated ones.
+#[test]
+fn what_talk_prints_is_read_as_its_consoles() {
+    let bench = TestDir::new();
+    let talk = bench.run(&["espnow", "talk", "--devices", "2", "--console", "node0=node0.log"]);
+    let printed = talk.ok();
+    bench.write("all.log", &printed);
+    let (all, one) = (json(&bench, &["all.log"]), json(&bench, &["node0.log"]));
+    assert_eq!(all["run"]["origin"], "simulated");
+    for metric in ["rtt_min", "rtt_max", "loss"] {
+        assert!(!values(&one, metric).is_empty(), "{metric}");
+        assert_eq!(values(&all, metric), values(&one, metric), "{metric}");
+    }
+}
+
 #[test]
 fn pings_have_their_true_loss_and_their_resolution() {
     let bench = with("ping_unicast.txt");

@@ -223,3 +223,49 @@ fn a_flag_that_does_nothing_is_an_error() {
     assert_eq!(wrong, Vec::<String>::new());
     assert_eq!(bench.run(&["runs"]).ok().lines().count(), 1, "nothing was measured");
 }
+
+/// Lines of two screens.
+const TWO_SCREENS: usize = 100;
+
+#[test]
+fn help_of_each_command_fits_two_screens() {
+    fn each(command: &Command, path: &[&str]) {
+        let (whole, brief) =
+            (espbench::cli::help::text(path, true), espbench::cli::help::text(path, false));
+        let lines = |text: &str| text.lines().count();
+        assert!(
+            lines(&whole) <= TWO_SCREENS,
+            "espbench {path:?} --help has {} lines:\n{whole}",
+            lines(&whole)
+        );
+        assert!(lines(&brief) <= lines(&whole), "espbench {path:?} -h:\n{brief}");
+        // Each flag is shown, or named with the page that shows it.
+        for arg in command.get_arguments().filter(|it| !it.is_hide_set()) {
+            if let Some(long) = arg.get_long() {
+                assert!(
+                    whole.contains(&format!("--{long}")),
+                    "espbench {path:?} --help leaves out --{long}"
+                );
+            }
+        }
+        for sub in command.get_subcommands() {
+            each(sub, &[path, &[sub.get_name()]].concat());
+        }
+    }
+    each(&espbench::cli::command(), &[]);
+}
+
+#[test]
+fn pages_of_shared_flags_are_printed() {
+    let bench = TestDir::new();
+    let output = bench.run(&["help", "output"]).ok();
+    assert!(
+        output.contains("--openmetrics <FILE|[HOST]:PORT>") && output.contains("bencher"),
+        "{output}"
+    );
+    assert!(bench.run(&["help", "device"]).ok().contains("--environment"), "device");
+    let help = bench.run(&["ping", "--help"]).ok();
+    assert_eq!(help, espbench::cli::help::text(&["ping"], true));
+    assert_eq!(bench.run(&["ping", "-h"]).ok(), espbench::cli::help::text(&["ping"], false));
+    assert_eq!(bench.run(&["help", "ping"]).ok(), help);
+}

@@ -64,12 +64,15 @@ fn tools_have_schemas_and_say_what_they_do() {
         let tools = client.list_all_tools().await.unwrap();
         let mut names: Vec<&str> = tools.iter().map(|it| &*it.name).collect();
         names.sort_unstable();
-        assert_eq!(names, ["check", "doctor", "predict", "read", "run", "tune"]);
+        assert_eq!(names, ["check", "compare", "doctor", "predict", "read", "run", "tune"]);
         for tool in &tools {
             assert!(tool.description.as_deref().is_some_and(|it| it.len() > 40), "{tool:?}");
             assert!(tool.output_schema.is_some(), "{}", tool.name);
             let properties = tool.input_schema["properties"].as_object().unwrap();
             assert!(properties.values().all(|it| it["description"].is_string()), "{}", tool.name);
+            let required = tool.input_schema.get("required").and_then(Value::as_array);
+            let wanted = matches!(&*tool.name, "check" | "tune" | "compare");
+            assert_eq!(required.is_some_and(|it| !it.is_empty()), wanted, "{}", tool.name);
             let reads = tool.annotations.as_ref().and_then(|it| it.read_only_hint);
             assert_eq!(reads, Some(tool.name != "run"), "{}", tool.name);
         }
@@ -86,9 +89,19 @@ fn a_run_is_carried_out_and_read_again() {
             (&run["run"], &run["origin"], &run["seed"]),
             (&json!("asked-1"), &json!("simulated"), &json!(3))
         );
-        let results = run["results"].as_array().unwrap();
-        let rtt = results.iter().find(|it| it["metric"] == "rtt_exact_p50").unwrap();
+        let named = json!({ "metrics": ["rtt_exact_p50"] });
+        let named = answer(&client, "read", named).await;
+        let rtt = &named["results"][0]["figures"][0];
         assert!(rtt["ci_low"].as_f64() < rtt["value"].as_f64() && rtt["repetitions"] == 2, "{rtt}");
+        let digits = rtt["ci_high"].to_string().chars().filter(char::is_ascii_digit).count();
+        assert!(digits <= 4, "four digits: {rtt}");
+        let full = answer(&client, "read", json!({ "full": true })).await;
+        assert_eq!(full["left_out"], 0);
+        assert!(
+            run["left_out"].as_u64().unwrap() > 0 && !run["leading"].as_array().unwrap().is_empty()
+        );
+        let unknown = refusal(&client, "read", json!({ "metrics": ["throughput_rx"] })).await;
+        assert!(unknown.contains("the run has no metric `throughput_rx`"), "{unknown}");
         // A threshold that fails is an answer, and no error.
         assert_eq!(run["thresholds"][0]["passed"], false);
         let read = answer(&client, "read", json!({})).await;
@@ -114,11 +127,16 @@ fn what_is_not_known_is_an_error_and_not_a_figure() {
             ("predict", json!({}), "neither a number of devices nor limits"),
             ("check", json!({ "sdkconfig": "nowhere" }), "cannot read nowhere"),
             ("tune", json!({ "want": ["fast"] }), "fast"),
+            ("tune", json!({ "want": [] }), "`want` is empty"),
+            ("predict", json!({ "devices": 3, "cast": "smoke" }), "`cast` cannot be \"smoke\""),
+            ("compare", json!({ "run": "nowhere-1" }), "there is no store"),
             ("doctor", json!({}), "name files"),
             ("doctor", json!({ "files": ["nowhere"] }), "cannot read nowhere"),
         ] {
             let told = refusal(&client, tool, arguments.clone()).await;
             assert!(told.contains(wanted), "{tool} {arguments}: {told}");
+            let is_name = arguments["plan"] == "--help";
+            assert!(is_name || !told.contains("--help"), "{tool} {arguments}: {told}");
         }
         // Arguments that the schema does not have are refused by the protocol.
         let odd = json!({ "run": "last", "file": "/etc/passwd" }).as_object().unwrap().clone();
@@ -136,7 +154,7 @@ fn what_is_not_known_is_an_error_and_not_a_figure() {
 fn predictions_and_diagnoses_have_intervals_and_evidence() {
     let bench = TestDir::new();
     with_server(&bench, |client| async move {
-        let small = json!({ "devices": "3", "every": "1s", "rooms": 2, "messages": 100 });
+        let small = json!({ "devices": 3, "every": "1s", "rooms": 2, "messages": 100 });
         let fleet = answer(&client, "predict", small).await;
         assert_eq!(fleet["origin"], "simulated");
         let row = &fleet["rows"][0];
@@ -147,6 +165,13 @@ fn predictions_and_diagnoses_have_intervals_and_evidence() {
         let told = answer(&client, "doctor", json!({ "log": log })).await;
         let verdict = told["diagnoses"][0]["verdict"].as_str().unwrap();
         assert!(["causes", "nothing-wrong", "cannot-tell"].contains(&verdict), "{told}");
+        let first = &told["diagnoses"][0]["findings"][0];
+        assert!(first["share"].as_f64().unwrap() > 0.0, "{first}");
+        let place = &first["evidence"][0];
+        assert!(
+            place["line"].is_u64() && place["text"].as_str().unwrap().contains("reason"),
+            "{first}"
+        );
         let nothing = answer(&client, "doctor", json!({ "log": "hello\nworld\n" })).await;
         assert_eq!(nothing["diagnoses"][0]["verdict"], "cannot-tell", "{nothing}");
     });
@@ -164,7 +189,64 @@ fn a_call_that_is_cancelled_ends_its_work() {
             tokio::time::timeout(std::time::Duration::from_secs(3), client.call_tool(asked)).await;
         assert!(call.is_err(), "it is not done in 3 s: {call:?}");
         // The server answers others meanwhile, and ends when the client does.
-        assert_eq!(client.list_all_tools().await.unwrap().len(), 6);
+        assert_eq!(client.list_all_tools().await.unwrap().len(), 7);
         client.cancel().await.unwrap();
+    });
+}
+
+#[test]
+fn an_answer_is_short_and_two_runs_are_compared() {
+    let plan = "name = \"many\"\n[[measure]]\nkind = \"esp-now\"\ntest = \"ping\"\n\
+                size = [10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 110, 120]\ncast = [\"unicast\", \"broadcast 3\"]\ncount = 20\n";
+    with_server(&TestDir::new(), |client| async move {
+        let asked = |seed| json!({ "plan_toml": plan, "on": "sim:two-boards", "seed": seed });
+        let told = call(&client, "run", asked(1)).await;
+        assert_ne!(told.is_error, Some(true), "{told:?}");
+        let text: usize =
+            told.content.iter().filter_map(|it| it.as_text()).map(|it| it.text.len()).sum();
+        assert!(text <= 4096, "{text} bytes");
+        let first = answer(&client, "read", json!({ "run": "many-1" })).await;
+        assert!(first["left_out"].as_u64().unwrap() > 0 && !first["results"][0].is_null());
+        answer(&client, "run", asked(2)).await;
+        let pairs = answer(&client, "compare", json!({ "run": "many-1", "other": "many-2" })).await;
+        assert!(pairs.to_string().len() <= 4096);
+        let known: u64 =
+            pairs["verdicts"].as_object().unwrap().values().filter_map(Value::as_u64).sum();
+        let listed = pairs["pairs"].as_array().unwrap();
+        assert_eq!(known, listed.len() as u64 + pairs["left_out"].as_u64().unwrap());
+        assert!(listed.iter().all(|it| it["verdict"] != "not-comparable"), "{pairs}");
+    });
+}
+
+/// Client that counts how far a call is.
+#[derive(Clone, Default)]
+struct ProgressCounter(std::sync::Arc<std::sync::Mutex<Vec<f64>>>);
+
+impl rmcp::ClientHandler for ProgressCounter {
+    async fn on_progress(
+        &self,
+        told: rmcp::model::ProgressNotificationParam,
+        _: rmcp::service::NotificationContext<RoleClient>,
+    ) {
+        self.0.lock().unwrap().push(told.progress);
+    }
+}
+
+#[test]
+fn a_client_hears_how_far_a_call_is() {
+    let bench = TestDir::new();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let command = tokio::process::Command::from(bench.command(&["mcp"]));
+        let counter = ProgressCounter::default();
+        let transport = TokioChildProcess::new(command).unwrap();
+        let client = counter.clone().serve(transport).await.unwrap();
+        let arguments = json!({ "plan_toml": PLAN, "on": "sim" }).as_object().unwrap().clone();
+        // The SDK gives each request a token of progress.
+        let asked = CallToolRequestParams::new("run").with_arguments(arguments);
+        client.call_tool(asked).await.unwrap();
+        client.cancel().await.unwrap();
+        let seen = counter.0.lock().unwrap().clone();
+        assert_eq!(seen, [1.0, 2.0], "two cells");
     });
 }

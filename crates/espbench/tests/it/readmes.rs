@@ -1,6 +1,7 @@
 //! Each crate has a README, which names its examples. Programs in it run as tests of the crate's
 //! documentation; a whole one, with a `main`, is an example word for word.
 
+use crate::docs::root;
 use std::path::Path;
 
 #[test]
@@ -53,4 +54,54 @@ fn examples(folder: &Path) -> Vec<(String, String)> {
         }
     }
     found
+}
+
+/// Returns the blocks of the quick start: for whom, and its commands.
+fn blocks() -> Vec<(String, Vec<String>)> {
+    let readme = std::fs::read_to_string(root("README.md")).unwrap();
+    let (_, rest) = readme.split_once("\n## Quick start\n").unwrap();
+    let (part, _) = rest.split_once("\n## ").unwrap();
+    let mut blocks = Vec::new();
+    for (text, code) in part.split("```console\n").zip(part.split("```console\n").skip(1)) {
+        let person = text.rsplit("**I ").next().and_then(|it| it.split("**").next()).unwrap();
+        let code = code.split("```").next().unwrap();
+        let commands = code.lines().filter_map(|line| line.strip_prefix("$ espbench "));
+        let commands = commands.map(|it| it.split("  #").next().unwrap().trim().to_string());
+        blocks.push((person.to_string(), commands.collect()));
+    }
+    blocks
+}
+
+#[test]
+fn four_people_have_three_commands_each() {
+    let all = blocks();
+    let people: Vec<&str> = all.iter().map(|(person, _)| person.as_str()).collect();
+    assert_eq!(
+        people,
+        ["have a board", "have a log or an sdkconfig", "plan a product", "do research"]
+    );
+    assert!(all.iter().all(|(_, commands)| commands.len() == 3), "{all:?}");
+}
+
+/// The README names the folder that has the program.
+#[test]
+fn the_folder_that_is_installed_has_the_program() {
+    let readme = std::fs::read_to_string(root("README.md")).unwrap();
+    let (_, rest) = readme.split_once("cargo install --path ").unwrap();
+    let folder = rest.split('`').next().unwrap();
+    let manifest = root(folder).join("Cargo.toml");
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let metadata = std::process::Command::new(cargo)
+        .args(["metadata", "--no-deps", "--offline", "--format-version", "1", "--manifest-path"])
+        .arg(&manifest)
+        .output()
+        .unwrap();
+    let metadata: serde_json::Value = serde_json::from_slice(&metadata.stdout).unwrap();
+    let manifest = manifest.canonicalize().unwrap();
+    let packages = metadata["packages"].as_array().unwrap();
+    let package =
+        packages.iter().find(|it| Path::new(it["manifest_path"].as_str().unwrap()) == manifest);
+    let targets = package.expect("a package")["targets"].as_array().unwrap().clone();
+    let is_program = |it: &serde_json::Value| it["kind"][0] == "bin" && it["name"] == "espbench";
+    assert!(targets.iter().any(is_program), "{targets:?}");
 }

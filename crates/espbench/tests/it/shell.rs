@@ -21,16 +21,27 @@ fn each_shell_completes_each_subcommand() {
 fn bash_reads_its_completions() {
     let dir = TestDir::new();
     dir.write("espbench.bash", &dir.run(&["completions", "bash"]).ok());
-    let script = "source ./espbench.bash && COMP_WORDS=(espbench re) COMP_CWORD=1 && \
-                  _espbench espbench re espbench && echo \"${COMPREPLY[@]}\"";
-    let bash = std::process::Command::new("bash")
-        .args(["-c", script])
-        .current_dir(dir.dir.path())
-        .output()
-        .unwrap();
-    let words = String::from_utf8_lossy(&bash.stdout);
-    let found: Vec<&str> = words.split_whitespace().collect();
-    assert_eq!(found, ["respond", "report"], "{}", String::from_utf8_lossy(&bash.stderr));
+    for (typed, wanted) in [
+        (&["espbench", "re"][..], &["respond", "report"][..]),
+        (&["espbench", "run", "round"], &["round-trip", "round-trip-secure"]),
+        (&["espbench", "lab", "show", "room-h"], &["room-hall", "room-home"]),
+    ] {
+        let (words, last) = (typed.join(" "), typed[typed.len() - 1]);
+        let script = format!(
+            "source ./espbench.bash && COMP_WORDS=({words}) COMP_CWORD={} && \
+             _espbench espbench {last} {} && echo \"${{COMPREPLY[@]}}\"",
+            typed.len() - 1,
+            typed[typed.len() - 2],
+        );
+        let bash = std::process::Command::new("bash")
+            .args(["-c", &script])
+            .current_dir(dir.dir.path())
+            .output()
+            .unwrap();
+        let words = String::from_utf8_lossy(&bash.stdout);
+        let found: Vec<&str> = words.split_whitespace().collect();
+        assert_eq!(found, wanted, "{}", String::from_utf8_lossy(&bash.stderr));
+    }
 }
 
 #[test]

@@ -123,16 +123,14 @@ fn a_spreadsheet_finds_no_formula() {
     let csv = bench.run(&["compare", "formula.csv", "formula.csv", "--format", "json"]).ok();
     assert!(csv.contains("\"=1+1\"") && !csv.contains("'=1+1"), "{csv}");
 
-    let host = ["echo", "127.0.0.1:9", "--environment", "@SUM(A1)", "-n", "1", "-q"];
-    let args =
-        [&host[..], &["--local-port", "0", "--chip", "=cmd|' /C calc'!A0", "--format", "csv"]];
+    let host = ["echo", "127.0.0.1:9", "--security", "=cmd|' /C calc'!A0", "-n", "1", "-q"];
+    let args = [&host[..], &["--local-port", "0", "--format", "csv"]];
     let csv = bench.run(&args.concat()).out;
     let mut rows = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());
     let head = rows.next().unwrap();
     let at = |name: &str| head.iter().position(|it| *it == name).unwrap();
     for fields in rows {
-        assert_eq!(fields[at("chip")], "'=cmd|' /C calc'!A0", "{fields:?}");
-        assert_eq!(fields[at("environment")], "'@SUM(A1)", "{fields:?}");
+        assert_eq!(fields[at("security")], "'=cmd|' /C calc'!A0", "{fields:?}");
     }
     assert!(csv.lines().count() > 1, "{csv}");
 }

@@ -84,7 +84,7 @@ fn stream() -> Timeline {
     text += "lost 1 24330000 receive-buffers\nseries 7 heap 1:1\nseries 0 moon 1:1\n";
     Timeline {
         id: "air-1".into(),
-        ..Timeline::read("iperf, TCP, device sends, best-lab-air", &text)
+        ..Timeline::read("iperf, TCP from the device, best-lab-air", &text)
     }
 }
 

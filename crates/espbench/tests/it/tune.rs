@@ -171,7 +171,7 @@ fn what_is_wrong_with_a_file_is_said_with_its_place() {
         (&["--check", "c6", "--rtt", "0s"], "from 10 us to 10 s"),
         (&[], "--check"),
         (&["--want", "tcp-tx>20Mbit/s"], "of tcp-tx more is better: write tcp-tx>="),
-        (&["--want", "latency<=1ms"], "nothing that can be wanted"),
+        (&["--want", "latency<=1ms"], "no goal that --want knows"),
         (&["--want", "heap>=1KB", "--want", "heap>=2KB"], "heap is wanted twice"),
         (&["--want", "heap>=1KB", "--lab", "two-boards"], "name a lab with variants"),
         (&["--want", "heap>=1KB", "--variant", "rank-nothing"], "rank-nothing"),

@@ -2,7 +2,11 @@
 
 use crate::timeline::assert_whole;
 use crate::util::{TestDir, peer, tshark};
+use espbench_capture::file::{CaptureReader, CapturedPacket};
+use espbench_capture::link::{LinkContent, content};
+use espbench_ieee80211::view::MpduView;
 use std::collections::BTreeSet;
+use std::path::Path;
 
 /// Echoes and messages of devices over Wi-Fi.
 pub(crate) const ECHOES_AND_MESSAGES: &str = r#"
@@ -143,4 +147,75 @@ fn windows_of_esp_now_are_seen() {
         let since = since.fold(f64::INFINITY, f64::min);
         assert!(since < 0.015, "{at}: {since} s after a beacon");
     }
+}
+
+/// A datagram of iperf to the PC: sender's address, receiver's port, number.
+type Datagram = ([u8; 4], u16, u32);
+
+fn datagram(packet: &CapturedPacket<'_>) -> Option<Datagram> {
+    let LinkContent::Air(air) = content(packet) else { return None };
+    let (0x0800, ip) = MpduView::parse(air.frame)?.packet()? else { return None };
+    let (from, to, port) = (ip.get(12..16)?, ip.get(16..20)?, ip.get(22..24)?);
+    let port = u16::from_be_bytes(port.try_into().ok()?);
+    // UDP without IP options, from a device: the PC has the last address.
+    if *ip.get(9)? != 17 || !(5001..5100).contains(&port) || from[3] > to[3] {
+        return None;
+    }
+    let number = u32::from_be_bytes(ip.get(28..32)?.try_into().ok()?);
+    Some((from.try_into().ok()?, port, number))
+}
+
+fn datagrams(file: &Path) -> BTreeSet<Datagram> {
+    let (mut reader, mut seen) = (CaptureReader::default(), BTreeSet::new());
+    let bytes = std::fs::read(file).unwrap();
+    reader.push(&bytes, &mut |packet| seen.extend(datagram(packet))).unwrap();
+    seen
+}
+
+/// Stations that offer more than the channel takes: what they sent is what was on the air, and what sendto refused
+/// is none of it.
+#[test]
+fn packets_sent_are_those_on_the_air_whatever_was_refused() {
+    let bench = TestDir::new();
+    let plan = "name = \"offer\"\ntitle = \"an offer to one router and to three\"\n\
+                [[measure]]\nkind = \"iperf\"\ntransport = \"udp\"\ndirection = \"reverse\"\n\
+                variant = [\"40-on-1-router\", \"40-on-3-channels\"]\ndevices = 20\n\
+                bandwidth = [\"500k\", \"2m\"]\ntime = \"1 s\"\ninterval = \"200 ms\"\n";
+    bench.write("offer.toml", plan);
+    let args = ["run", "offer.toml", "--on", "sim:forty-stations", "--pcap", "air.pcapng"];
+    let json = bench.run(&[&args[..], &["--format", "json"]].concat()).ok();
+    let report: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let values = |metric: &str| -> Vec<f64> {
+        let cells = report["cells"].as_array().unwrap().iter();
+        cells.filter(|it| it["metric"] == metric).map(|it| it["value"].as_f64().unwrap()).collect()
+    };
+    let [sent, lost, refused, loss] =
+        ["packets_total", "packets_lost", "packets_refused", "loss"].map(values);
+    let [arrived, offered, limits] =
+        ["throughput_tx", "throughput_sent", "loss_of_offered"].map(values);
+    for cell in 0..4 {
+        let on_air = datagrams(&bench.path(&format!("air-00{}.pcapng", cell + 1))).len() as f64;
+        assert_eq!(sent[cell], on_air, "cell {cell}");
+        assert!((loss[cell] - 100.0 * lost[cell] / on_air).abs() < 1e-9);
+        // Of each of twenty 43 and 171 a second, and one more: the first two leave at once.
+        let asked = [20.0 * 44.0, 20.0 * 172.0][cell % 2];
+        let tried = sent[cell] + refused[cell];
+        assert!((tried - asked).abs() <= 0.02 * asked, "{cell}: the pace holds: {tried}");
+        assert!(arrived[cell] <= offered[cell] + 1e-9, "{cell}: {arrived:?} {offered:?}");
+        assert!(limits[cell] >= loss[cell] - 1e-9);
+    }
+    assert!(refused[1] > 500.0 && refused[0] < refused[1], "{refused:?}");
+    // Three channels carry more than one, and their limit is that of all three.
+    assert!(sent[3] > sent[1]);
+    let limit = |cell: usize| {
+        let all = report["cells"].as_array().unwrap().iter();
+        all.filter(|it| it["metric"] == "throughput_tx").nth(cell).unwrap()["limit"]
+            .as_f64()
+            .unwrap()
+    };
+    assert!((limit(3) - 3.0 * limit(1)).abs() < 1e-6);
+    let tables = report["tables"].as_array().unwrap().iter();
+    let stations = tables.filter(|it| it["id"].as_str().unwrap().starts_with("stations-"));
+    let rows: Vec<usize> = stations.map(|it| it["rows"].as_array().unwrap().len()).collect();
+    assert_eq!(rows, [20; 4]);
 }

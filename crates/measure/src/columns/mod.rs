@@ -171,7 +171,7 @@ columns! {
     "ratio" "" Number (|cell| figure(cell, |it| it.ratio), |cell, value| put(cell, value, |it| &mut it.ratio))
         "Value / published value."
     "verdict" "" Text (|cell| figure(cell, |it| it.verdict), |cell, value| put(cell, value, |it| &mut it.verdict))
-        "Outcome of that comparison: `better`, `worse`, `no-difference-shown` or `not-comparable`."
+        "Outcome of that comparison: `better`, `worse`, `differs`, `no-difference-shown` or `not-comparable`."
     "lab" "`unit`" Number (|cell| of_lab(cell, |it| it.value), |cell, value| put_lab(cell, value, |it| &mut it.value))
         "Simulated value of the same test, where a run has a lab beside it (`--beside`)."
     "lab_ci_low" "`unit`" Number (|cell| of_lab(cell, |it| it.ci_low), |cell, value| put_lab(cell, value, |it| &mut it.ci_low))

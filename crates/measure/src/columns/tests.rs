@@ -68,6 +68,11 @@ fn facts_that_follow_from_others_are_told() {
     cell.test.phy_rate = Some(WifiMode::ESP_NOW);
     cell.source = Some("echo-1".into());
     assert_eq!(value(&cell, "times_limit"), Some(ColumnValue::Number(3.0)));
+    // A limit of a rate is the most that it can be, also where neither direction is better.
+    let mut sent = cell.clone();
+    (sent.id.metric, sent.unit) = ("throughput_sent".into(), "Mbit/s".into());
+    (sent.value, sent.limit) = (Some(20.0), Some(80.0));
+    assert_eq!(value(&sent, "times_limit"), Some(ColumnValue::Number(4.0)));
     assert_eq!(value(&cell, "phy_rate"), Some(ColumnValue::Text("1M".into())));
     assert_eq!(value(&cell, "phy_rate_bit_per_s"), Some(ColumnValue::Count(1_000_000)));
     assert_eq!(value(&cell, "ci_level"), Some(ColumnValue::Number(0.95)));

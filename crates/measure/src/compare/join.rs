@@ -1,9 +1,11 @@
 //! Which cells stand side by side.
 
 use crate::cell::{Cell, Identity, Origin, TestFacts};
-use crate::interval::{self, mean_t};
+use crate::estimate::Estimate;
+use crate::interval::{self, mean_t, wilson};
 use crate::kind::{self, TestKind};
 use crate::metric::{self, Statistic};
+use crate::units::Dimension;
 use crate::wifi;
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -52,22 +54,20 @@ fn pooled(cell: &Cell, ours: &[Cell], theirs: &[&Cell]) -> Option<CellPair> {
 
 /// Returns the mean of repetitions, with Student's t interval of their values: the scatter from one
 /// repetition to the next, which the interval of a single one does not hold (Kalibera and Jones
-/// 2013, "Rigorous benchmarking in reasonable time"). `None` for fewer than two values.
+/// 2013, "Rigorous benchmarking in reasonable time"). Shares of what was counted, such as losses, are those of
+/// all repetitions together, with Wilson's interval. `None` for fewer than two values.
 pub(crate) fn pool(repetitions: &[&Cell]) -> Option<Cell> {
     let values: Vec<f64> = repetitions.iter().filter_map(|c| c.value).collect();
     let first = repetitions.first()?;
     if values.len() < 2 || repetitions.iter().any(|c| c.unit != first.unit) {
         return None;
     }
-    let mut mean = mean_t(&values);
-    if mean.low == mean.high {
-        // Values that are all alike, such as no loss in any, are still only as sure as each is.
-        let end = |of: fn(&Cell) -> Option<f64>| {
-            let ends: Option<Vec<f64>> = repetitions.iter().map(|c| of(c)).collect();
-            interval::mean(&ends?)
-        };
-        (mean.low, mean.high) = (end(|c| c.ci_low), end(|c| c.ci_high));
-    }
+    let all = share(repetitions);
+    let note = match all {
+        Some(_) => format!("of {} repetitions together", values.len()),
+        None => format!("mean of {} repetitions, with the interval of their scatter", values.len()),
+    };
+    let mean = all.unwrap_or_else(|| scatter(&values, repetitions));
     let test = TestFacts {
         repetition: None,
         repetitions: u32::try_from(repetitions.len()).ok(),
@@ -81,9 +81,43 @@ pub(crate) fn pool(repetitions: &[&Cell]) -> Option<Cell> {
         n: Some(mean.n),
         ci_low: mean.low,
         ci_high: mean.high,
-        note: Some(format!("mean of {} repetitions, with the interval of their scatter", mean.n)),
+        note: Some(note),
         ..(*first).clone()
     })
+}
+
+/// Returns the share of what was counted in all repetitions together, with Wilson's interval; `None` of
+/// figures that are no such share.
+///
+/// Student's interval of the repetitions' shares is narrower for one loss in all than for none.
+fn share(repetitions: &[&Cell]) -> Option<Estimate> {
+    let (mut hits, mut all) = (0.0, 0);
+    for cell in repetitions {
+        let (_, part) = Dimension::of(&cell.unit).filter(|it| it.0 == Dimension::Proportion)?;
+        let n = cell.n.filter(|n| *n > 0)?;
+        let counted = cell.value? * part * n as f64;
+        let whole = libm::round(counted);
+        if (counted - whole).abs() > 1e-6 * n as f64 {
+            return None;
+        }
+        (hits, all) = (hits + whole, all + n);
+    }
+    let (_, part) = Dimension::of(&repetitions.first()?.unit)?;
+    Some(wilson(hits as u64, all).scaled(1.0 / part))
+}
+
+/// Returns the mean of values with the interval of their scatter.
+fn scatter(values: &[f64], repetitions: &[&Cell]) -> Estimate {
+    let mut mean = mean_t(values);
+    if mean.low == mean.high {
+        // Values that are all alike are still only as sure as each is.
+        let end = |of: fn(&Cell) -> Option<f64>| {
+            let ends: Option<Vec<f64>> = repetitions.iter().map(|c| of(c)).collect();
+            interval::mean(&ends?)
+        };
+        (mean.low, mean.high) = (end(|c| c.ci_low), end(|c| c.ci_high));
+    }
+    mean
 }
 
 /// Returns each figure once: where there are repetitions of a test, their mean with the interval of their

@@ -124,6 +124,14 @@ impl ComparisonNotes {
                 self.another(ReasonKind::Environment, format!("{a} against {b}"));
             }
             (Some(_), Some(_)) => {}
+            (None, Some(theirs)) if against_document && ours.origin.is_real_time() => {
+                self.against(
+                    ReasonKind::OursUnstated,
+                    format!(
+                        "the environment of ours is not stated: if it is {theirs}, add --environment {theirs}"
+                    ),
+                );
+            }
             (None, Some(_)) => {
                 self.against(ReasonKind::OursUnstated, "the environment of ours is not stated");
             }
@@ -149,7 +157,8 @@ impl ComparisonNotes {
         let ((_, mine), (_, theirs)) = (metric::of(ours), metric::of(other));
         if mine != theirs {
             let (a, b) = (mine.name(), theirs.name());
-            self.another(ReasonKind::Statistic, format!("ours is {a}, the other is {b}"));
+            let whose = if other.origin == Origin::Published { "published" } else { "the other" };
+            self.another(ReasonKind::Statistic, format!("ours is {a}, {whose} is {b}"));
         }
         if ours.settings != other.settings {
             self.settings(ours, other);
@@ -179,7 +188,12 @@ impl ComparisonNotes {
         };
         let (a, b) = (say(ours), say(other));
         let is_plain = kind::named(&other.id.table).is_some_and(TestKind::is_plain);
-        if other.origin != Origin::Published || is_plain || ours.settings.override_lab() {
+        if other.origin == Origin::Published && (is_plain || ours.settings.override_lab()) {
+            self.another(
+                ReasonKind::Procedure,
+                format!("ours with {a}; without that it is the document's"),
+            );
+        } else if other.origin != Origin::Published {
             self.another(ReasonKind::Procedure, format!("{a} against {b}"));
         } else {
             self.note(format!("ours with {a}; the document's settings are in its note"));
@@ -222,8 +236,7 @@ impl ComparisonNotes {
 
     /// Notes that a difference between two single runs may be the usual scatter between runs.
     fn single(&mut self, other: &Cell, verdict: &Verdict) {
-        let shown = matches!(verdict, Verdict::Better | Verdict::Worse);
-        if shown && other.origin != Origin::Published {
+        if verdict.kind().is_difference() && other.origin != Origin::Published {
             self.note(
                 "one repetition each: how runs scatter is not in the interval; repeat both five \
                  times or more (`repetitions`)",
@@ -233,15 +246,12 @@ impl ComparisonNotes {
 
     fn verdict(&mut self, ours: &Cell, known: bool, (by, even): (&Estimate, f64)) -> Verdict {
         let better = metric::better(&ours.id.metric, &ours.unit);
-        if better == Better::Neither {
-            self.note("a count or a setting: neither direction is better");
-            return Verdict::NoDifferenceShown;
-        }
         let above = known && by.low.is_some_and(|low| low > even);
         let below = known && by.high.is_some_and(|high| high < even);
         match (better, above, below) {
             (Better::Lower, _, true) | (Better::Higher, true, _) => Verdict::Better,
             (Better::Lower, true, _) | (Better::Higher, _, true) => Verdict::Worse,
+            (Better::Neither, true, _) | (Better::Neither, _, true) => Verdict::Differs,
             _ => Verdict::NoDifferenceShown,
         }
     }
@@ -249,6 +259,6 @@ impl ComparisonNotes {
 
 /// Returns the text if it says something: the published file writes "unstated" where its document
 /// is silent.
-fn stated(text: &str) -> Option<String> {
+pub(crate) fn stated(text: &str) -> Option<String> {
     (!text.is_empty() && text != "unstated").then(|| text.to_string())
 }

@@ -2,10 +2,12 @@
 //!
 //! | module | contents |
 //! |---|---|
+//! | `baseline` | a run against figures that were kept by name |
 //! | `exact` | figures that must be equal to the bit |
 //! | `gate` | a limit on how much worse a run may be |
 //! | `join` | which cells stand side by side; repetitions as their mean |
 //! | `judge` | the verdict on a pair |
+//! | `sides` | what differs between two runs, beside their results |
 //! | `power` | how many repetitions show a change |
 //!
 //! # Which pairs
@@ -28,7 +30,8 @@
 //!    is about that printed number, and its own scatter is not in it. A value of ours without an
 //!    interval (an extreme, or too few observations) is not treated so: then nothing is shown, and
 //!    a note says why. So two values without intervals never differ by verdict, only by ratio.
-//! 4. *Counts and settings* have no better direction, and so no verdict but "no difference shown".
+//! 4. *Counts and settings* have no better direction: where their intervals differ, they differ, and neither
+//!    is better.
 //!
 //! 5. *Runs scatter.* An interval of one repetition holds the scatter within it, not that from one
 //!    run to the next, which often is the larger. Where both runs have repetitions, their means are
@@ -36,17 +39,22 @@
 //!
 //! Each verdict is for one pair. Of many pairs with 95 % intervals one in twenty differs by chance.
 
+mod baseline;
 mod exact;
 mod gate;
 mod join;
 mod judge;
 mod power;
+mod sides;
 
+pub use baseline::{BaselineRow, BaselineVerdict, KeptFigure, baseline, to_keep};
 pub use exact::{CellDifference, ExactlyCompared, exactly};
-pub use gate::{Gated, gate};
+pub use gate::{Gated, Tolerance, gate};
 pub(crate) use join::pool;
 pub use join::pool_all;
+pub(crate) use judge::stated;
 pub use power::{PowerRow, power};
+pub use sides::sides;
 
 use crate::cell::{Cell, Origin};
 use crate::units::Dimension;
@@ -62,6 +70,8 @@ pub enum Verdict {
     Better,
     /// The interval of the ratio lies wholly on the bad side of 1.
     Worse,
+    /// The interval of the ratio lies wholly on one side of 1, and no side is the better one.
+    Differs,
     /// The interval of the ratio holds 1, or there is none.
     NoDifferenceShown,
     /// The two are not of the same thing; the reasons.
@@ -75,6 +85,8 @@ pub enum VerdictKind {
     Better,
     /// [`Verdict::Worse`].
     Worse,
+    /// [`Verdict::Differs`].
+    Differs,
     /// [`Verdict::NoDifferenceShown`].
     NoDifferenceShown,
     /// [`Verdict::NotComparable`].
@@ -83,8 +95,8 @@ pub enum VerdictKind {
 
 impl VerdictKind {
     /// Every kind.
-    pub const ALL: [Self; 4] =
-        [Self::Better, Self::Worse, Self::NoDifferenceShown, Self::NotComparable];
+    pub const ALL: [Self; 5] =
+        [Self::Better, Self::Worse, Self::Differs, Self::NoDifferenceShown, Self::NotComparable];
 
     /// Returns the word of JSON and CSV.
     #[must_use]
@@ -92,9 +104,16 @@ impl VerdictKind {
         match self {
             Self::Better => "better",
             Self::Worse => "worse",
+            Self::Differs => "differs",
             Self::NoDifferenceShown => "no-difference-shown",
             Self::NotComparable => "not-comparable",
         }
+    }
+
+    /// Returns whether the verdict is that the two differ, whichever is better.
+    #[must_use]
+    pub const fn is_difference(self) -> bool {
+        matches!(self, Self::Better | Self::Worse | Self::Differs)
     }
 }
 
@@ -105,6 +124,7 @@ impl Verdict {
         match self {
             Self::Better => VerdictKind::Better,
             Self::Worse => VerdictKind::Worse,
+            Self::Differs => VerdictKind::Differs,
             Self::NoDifferenceShown => VerdictKind::NoDifferenceShown,
             Self::NotComparable(_) => VerdictKind::NotComparable,
         }

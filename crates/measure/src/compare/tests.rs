@@ -57,7 +57,8 @@ fn direction_follows_the_metric() {
     for (metric, unit, wanted) in [
         ("rtt_avg", "ms", Verdict::Worse),
         ("effective_rate", "bit/s", Verdict::Better),
-        ("probes_late", "probes", Verdict::NoDifferenceShown),
+        ("probes_late", "probes", Verdict::Differs),
+        ("offered_rate", "messages/s", Verdict::Differs),
     ] {
         let (high, low) = (cell(metric, unit, 20.0, 1.0), cell(metric, unit, 10.0, 1.0));
         assert_eq!(one(&high, &low).verdict, wanted, "{metric}");
@@ -136,7 +137,7 @@ fn the_nearest_published_statistic_is_shown_as_another() {
     let median = compare(&[cell("rtt_p50", "ms", 7.0, 0.2)], &shipped());
     assert_eq!(median.len(), 1);
     assert_eq!(median[0].other.id.metric, "rtt_avg");
-    assert_eq!(why(&median[0]), ["another statistic: ours is the median, the other is the mean"]);
+    assert_eq!(why(&median[0]), ["another statistic: ours is the median, published is the mean"]);
     // Spreads have no neighbours.
     assert!(compare(&[cell("rtt_stddev", "ms", 1.0, 0.2)], &shipped()).is_empty());
     let extreme = cell("rtt_max", "ms", 30.0, 0.0);
@@ -170,7 +171,7 @@ fn iperf_meets_the_documents_that_measured_it() {
     let best = mean.iter().find(|c| c.other.id.table == "esp32c3-best").unwrap();
     let wanted = [
         "another environment: shield-box against lab-air",
-        "another statistic: ours is the mean, the other is the best second",
+        "another statistic: ours is the mean, published is the best second",
     ];
     assert_eq!(why(best), wanted);
     // Without an equal mode all modes are shown, each with its reason.
@@ -200,7 +201,8 @@ fn a_variant_is_another_procedure() {
         ..cell("rtt_avg", "ms", 7.0, 0.1)
     };
     let got = compare(core::slice::from_ref(&ours), &shipped());
-    let reason = "another procedure: binary, 8 in flight against the plain procedure";
+    let reason =
+        "another procedure: ours with binary, 8 in flight; without that it is the document's";
     assert_eq!(why(&got[0]), [reason]);
     // Between runs, variants only meet themselves.
     assert!(compare(core::slice::from_ref(&ours), &[cell("rtt_avg", "ms", 7.0, 0.1)]).is_empty());
@@ -229,7 +231,41 @@ fn runs_meet_by_identity_and_repetitions_by_their_means() {
     let none = [loss(0, 1000), loss(0, 1000), loss(0, 1000)];
     let got = compare(&none, &none);
     assert_eq!(got[0].verdict, Verdict::NoDifferenceShown);
-    assert!(got[0].difference_high.unwrap() > 0.3);
+    assert_eq!(got[0].ours.ci_high, loss(0, 3000).ci_high, "as sure as all of them");
+    assert!(got[0].difference_high.unwrap() > 0.1);
+}
+
+proptest! {
+    /// Shares are of all repetitions together: whatever was lost in which of them, one loss more is no better,
+    /// and none is below one.
+    #[test]
+    fn losses_over_repetitions_are_pooled_and_monotone(
+        lost in proptest::collection::vec(0_u64..100, 2..9),
+        at in 0_usize..9,
+        of in 100_u64..5000,
+    ) {
+        let pooled = |lost: &[u64]| {
+            let cells: Vec<Cell> = lost.iter().map(|lost| loss(*lost, of)).collect();
+            pool(&cells.iter().collect::<Vec<_>>()).unwrap()
+        };
+        let whole = loss(lost.iter().sum(), of * lost.len() as u64);
+        let ends = |it: &Cell| [it.value, it.ci_low, it.ci_high].map(Option::unwrap);
+        prop_assert_eq!(ends(&pooled(&lost)), ends(&whole));
+        let mut more = lost.clone();
+        more[at % lost.len()] += 1;
+        for (before, after) in ends(&pooled(&lost)).into_iter().zip(ends(&pooled(&more))) {
+            prop_assert!(before < after || before == 0.0, "{before} {after}");
+        }
+    }
+}
+
+#[test]
+fn none_of_a_thousand_lost_is_below_one_of_a_thousand() {
+    let run = |lost: [u64; 5]| -> Vec<Cell> { lost.iter().map(|it| loss(*it, 200)).collect() };
+    let (none, one) = (pool_all(&run([0; 5])), pool_all(&run([0, 0, 1, 0, 0])));
+    assert!(none[0].value < one[0].value && none[0].ci_high < one[0].ci_high);
+    assert!((none[0].ci_high.unwrap() - 0.382_7).abs() < 1e-3, "{none:?}");
+    assert_eq!(none[0].note.as_deref(), Some("of 5 repetitions together"));
 }
 
 #[test]
@@ -238,7 +274,10 @@ fn unstated_places_count_against_documents_only() {
     ours.id.environment = None;
     assert_eq!(one(&ours, &ours).verdict, Verdict::NoDifferenceShown);
     let got = compare(&[ours], &shipped());
-    assert_eq!(why(&got[0]), ["the environment of ours is not stated"]);
+    assert_eq!(
+        why(&got[0]),
+        ["the environment of ours is not stated: if it is home, add --environment home"]
+    );
 }
 
 #[test]
@@ -275,12 +314,15 @@ fn gate_needs_both_certainty_and_size() {
     let faster = one(&rate(120.0), &rate(100.0));
     let lossy = one(&loss(30, 1000), &loss(0, 1000));
     let all = vec![slightly, much.clone(), perhaps, slower.clone(), faster, lossy.clone()];
-    let gated = gate(&all, 0.1);
+    let gated = gate(&all, &Tolerance::of_part(0.1));
     assert_eq!(gated.failed, [&much, &slower, &lossy]);
     assert_eq!(gated.judged, 6);
     assert!(!gated.passed());
-    assert!(gate(&all[..1], 0.1).passed());
-    assert!(!gate(&[], 0.1).passed(), "a gate that judged nothing has shown nothing");
+    assert!(gate(&all[..1], &Tolerance::of_part(0.1)).passed());
+    assert!(
+        !gate(&[], &Tolerance::of_part(0.1)).passed(),
+        "a gate that judged nothing has shown nothing"
+    );
 }
 
 #[test]
@@ -319,7 +361,7 @@ proptest! {
                 let verdict = &comparison.verdict;
                 prop_assert!(!matches!(verdict, Verdict::Better | Verdict::Worse), "{comparison:?}");
             }
-            let _ = gate(&[comparison], 0.1);
+            let _ = gate(&[comparison], &Tolerance::of_part(0.1));
         }
     }
 

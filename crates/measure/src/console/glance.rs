@@ -84,7 +84,7 @@ fn group(
         rows: digests.iter().map(|it| row(it, &headlines)).collect(),
         shared,
         axis_ms: None,
-        published: agreement(first, &ours, comparisons),
+        published: agreement(&ours, comparisons),
         times_limit: None,
         metrics: headlines.iter().filter_map(metric).collect(),
     })
@@ -96,9 +96,12 @@ fn row(digest: &Digest<'_>, headlines: &[&Headline]) -> GlanceRow {
         words: Vec::new(),
         values: headlines.iter().map(|it| value(digest.cell(it.metric)?)).collect(),
         published: None,
+        printed: None,
         limit: None,
         histogram: Vec::new(),
+        usual_line: None,
         leads: true,
+        failed: false,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Axis, Figure, FigurePoint, MOST_SERIES, Mark, Scale, Series};
 use crate::kind;
-use crate::predict::battery::USUAL_MAH;
+use crate::predict::battery::Battery;
 use crate::report::digest::{Digest, Material};
 use crate::settings::SettingKey;
 use crate::table::power::{SECTION, kind, test, thrifty};
@@ -35,9 +35,11 @@ fn latency(material: &Material<'_>, all: &[(&Digest, f64)]) -> Option<Figure> {
             }
         }
     }
+    let battery = Battery::usual();
     let alt = format!(
-        "Latency over mean current; a battery of {USUAL_MAH} mAh gives 1 mA for {:.0} days.{}",
-        USUAL_MAH / 24.0,
+        "Latency over mean current; an {} gives 1 mA for {} days.{}",
+        battery.name,
+        crate::digits::two(battery.days(1.0)),
         super::listed("Mean latencies", &told)
     );
     let y =

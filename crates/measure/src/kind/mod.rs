@@ -33,6 +33,7 @@ mod wifi_join;
 use crate::cell::{Cell, Identity};
 use crate::figure::Figure;
 use crate::kind::headline::Headline;
+use crate::kind::iperf::SentDatagrams;
 use crate::limit::TheoreticalLimit;
 use crate::live::LateProbes;
 use crate::live::figures::LiveFigures;
@@ -120,6 +121,15 @@ pub(crate) trait TestKind {
     fn without_network(&self, _cells: &[Cell], _facts: &BTreeMap<String, String>) -> Option<Cell> {
         None
     }
+    /// Says what a cell's figures leave open, though it did not fail: sentences that a reader must know before the first
+    /// number.
+    fn caveats(&self, _recorded: &Recorded) -> Vec<String> {
+        Vec::new()
+    }
+    /// Returns whether the samples tell what was lost and what came twice.
+    fn tells_loss(&self, _recorded: &Recorded) -> bool {
+        true
+    }
     /// Returns the times of which a report shows the distribution, in milliseconds.
     fn times(&self, _recorded: &Recorded) -> Vec<f64> {
         Vec::new()
@@ -172,16 +182,21 @@ pub(crate) trait TestKind {
 
     // ---- Warnings.
 
-    /// Returns the latencies of single probes, in milliseconds; none where the load varies under way.
-    fn latencies(&self, _recorded: &Recorded) -> Vec<f64> {
-        Vec::new()
+    /// Returns the latencies of single probes, of a quantity that leads; none where the load varies under
+    /// way.
+    fn latencies(&self, _recorded: &Recorded) -> Option<Observations> {
+        None
     }
-    /// Returns the figures in the order of time that may drift.
-    fn course(&self, recorded: &Recorded) -> Vec<f64> {
+    /// Returns the figures in the order of time that may drift, of a quantity that leads.
+    fn course(&self, recorded: &Recorded) -> Option<Observations> {
         self.latencies(recorded)
     }
     /// Returns the rate that was asked of the sender, and the one that it kept.
     fn pace(&self, _recorded: &Recorded) -> Option<SenderPace> {
+        None
+    }
+    /// Returns the datagrams of senders that count what they sent; `None` where none does.
+    fn sent(&self, _recorded: &Recorded) -> Option<SentDatagrams> {
         None
     }
     /// Returns whether probes are sent at an interval; `None` where beacons leave no comb.
@@ -194,6 +209,10 @@ pub(crate) trait TestKind {
     /// Returns the names and titles of the chapters, in order. `documented`: the report holds the cells
     /// against a document that has a chapter for each test.
     fn chapters(&self, documented: bool) -> Vec<(&'static str, &'static str)>;
+    /// Says the result in the line that the program prints which people know for this test.
+    fn usual_line(&self, _recorded: &Recorded) -> Option<String> {
+        None
+    }
     /// Returns the metrics that lead, the most telling first.
     fn headlines(&self) -> &'static [Headline] {
         &[]
@@ -258,6 +277,11 @@ pub(crate) trait TestKind {
     fn group(&self, published: &Cell) -> CellGroup {
         CellGroup::of(metric::parse(&published.id.metric).1)
     }
+    /// Returns the exact metric behind one that a console cuts or rounds before it prints it; `None` where
+    /// it does neither.
+    fn exact(&self, _metric: &str) -> Option<&'static str> {
+        None
+    }
     /// Returns the metric of ours that has not the rounding of a published one; `None` where it has none.
     fn unrounded(&self, _metric: &str) -> Option<&'static str> {
         None
@@ -278,6 +302,16 @@ pub(crate) enum SettingWords {
     Unsaid,
     /// The words.
     Said(String),
+}
+
+/// Observations of one quantity in the order of time.
+pub(crate) struct Observations {
+    /// Name of the quantity, such as `round trip`: that of a headline.
+    pub(crate) quantity: &'static str,
+    /// Unit of the values.
+    pub(crate) unit: &'static str,
+    /// The values.
+    pub(crate) values: Vec<f64>,
 }
 
 /// How a sender kept to its rate.

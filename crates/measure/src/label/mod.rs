@@ -21,6 +21,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use esp_now::transcript::session::LinkEnds;
 use espbench_ieee80211::mac::Mac;
+use espbench_model::text;
 use espbench_model::workload::Workload;
 
 /// The settings of a firmware that are said at once.
@@ -131,7 +132,7 @@ pub(crate) fn ends(ends: LinkEnds) -> String {
 
 /// Prints `1 device`, `10 devices`.
 pub(crate) fn devices(number: u64) -> String {
-    format!("{number} device{}", if number == 1 { "" } else { "s" })
+    text::counted(number, "device", "devices").to_string()
 }
 
 impl LabelWords {

@@ -137,6 +137,7 @@ fn named(word: &str) -> Option<Setting> {
         .or_else(|| after("environment ").and_then(name).map(Setting::Environment))
         .or_else(|| after("sleep ").and_then(Name::new).map(Setting::Sleep))
         .or_else(|| after("walls: ")?.parse().ok().map(Setting::Walls))
+        .or_else(|| after("wall of ")?.strip_suffix(" dB")?.parse().ok().map(Setting::WallLoss))
         .or_else(|| option(word))
         .or_else(|| after("congestion control ").and_then(name).map(Setting::Congestion))
         .or_else(|| after("QoS ")?.parse().ok().map(Setting::Qos))

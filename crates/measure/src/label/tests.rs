@@ -167,7 +167,7 @@ fn what_cells_share_is_left_out_of_their_short_names() {
     let shared = Settings::shared(cells.iter());
     let brief = |cell| plan("iperf", cell, |word| !word.is_of(cell, &shared));
     // Transport and direction are one word: it is told where either differs.
-    assert_eq!(cells.each_ref().map(brief), ["UDP, device receives", "TCP, device receives"]);
+    assert_eq!(cells.each_ref().map(brief), ["UDP to the device", "TCP to the device"]);
     assert_eq!(plan("iperf", &cells[0], |word| word.is_of(&cells[0], &shared)), "100 B");
     assert!(!differs("iperf", &cells[0], &Settings::shared([&cells[0]].into_iter())));
 }

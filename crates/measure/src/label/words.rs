@@ -71,7 +71,7 @@ const PLAN: [SettingKey; 53] = [
 ];
 
 /// The order in which a result's settings are told.
-const RESULT: [SettingKey; 68] = [
+const RESULT: [SettingKey; 69] = [
     SettingKey::LabVariant,
     SettingKey::Pattern,
     SettingKey::LossLimit,
@@ -91,6 +91,7 @@ const RESULT: [SettingKey; 68] = [
     SettingKey::Queue,
     SettingKey::Nearest,
     SettingKey::Walls,
+    SettingKey::WallLoss,
     SettingKey::Sleep,
     SettingKey::RadiosAlone,
     SettingKey::Clients,
@@ -229,6 +230,7 @@ fn of_result_only(settings: &Settings, setting: &Setting) -> Option<LabelWords> 
         Setting::Poisson(chance) => if *chance { "Poisson" } else { "periodic" }.into(),
         Setting::Queue(messages) => format!("queue of {messages}"),
         Setting::Walls(number) => format!("walls: {number}"),
+        Setting::WallLoss(db) => format!("wall of {db} dB"),
         Setting::Sleep(mode) => format!("sleep {}", mode.as_str()),
         Setting::RadiosAlone(_) => "radios alone".into(),
         Setting::LossLimit(most) => loss_limit(*most),
@@ -348,13 +350,13 @@ pub(crate) fn test_case(transport: Transport, direction: Direction, bounces: boo
         Transport::Tcp => "TCP",
     };
     let direction = match direction {
-        Direction::Forward => "device receives",
-        Direction::Reverse => "device sends",
-        Direction::FullDuplex => "both send (full duplex)",
-        Direction::Tradeoff => "device receives, then sends",
-        Direction::Dual => "both send (dual)",
+        Direction::Forward => "to the device",
+        Direction::Reverse => "from the device",
+        Direction::FullDuplex => "both ways (full duplex)",
+        Direction::Tradeoff => "to, then from the device",
+        Direction::Dual => "both ways (dual)",
     };
-    format!("{transport}, {direction}")
+    format!("{transport} {direction}")
 }
 
 fn search(settings: &Settings) -> Option<(f64, f64)> {

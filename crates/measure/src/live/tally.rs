@@ -6,6 +6,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 use espbench_model::sample::{Cause, Fate, Sample};
+use espbench_model::text::counted;
 use espbench_model::workload::Workload;
 
 /// Counts of samples, each fate apart: only what came back whole and in time is delivered.
@@ -119,7 +120,10 @@ impl FateCounts {
         let probes = self.lost + self.late + self.corrupt;
         let why = match (probes, self.intervals) {
             (0, 0) => "no sample was taken; measure for longer, or more probes".into(),
-            (0, n) => format!("no byte was moved in {n} intervals; check the peer"),
+            (0, n) => format!(
+                "no byte was moved in {}; check the peer",
+                counted(n, "interval", "intervals")
+            ),
             _ => self.none_of(probes, workload),
         };
         Some(format!("nothing was measured: {why}"))
@@ -155,7 +159,7 @@ impl fmt::Display for FateCounts {
             return if self.intervals == 0 {
                 Ok(())
             } else {
-                write!(f, "{} intervals", self.intervals)
+                write!(f, "{}", counted(self.intervals, "interval", "intervals"))
             };
         }
         write!(f, "{} delivered, {} lost", self.delivered, self.lost)?;
@@ -213,7 +217,7 @@ mod tests {
         let iperf = defaults("iperf").unwrap();
         let mut tally = FateCounts::default();
         tally.add(&Sample::Interval(Interval::default()));
-        assert!(tally.nothing(&iperf).unwrap().contains("no byte was moved in 1 intervals"));
+        assert!(tally.nothing(&iperf).unwrap().contains("no byte was moved in 1 interval;"));
         tally.add(&Sample::Interval(Interval { bytes: 1, ..Interval::default() }));
         assert_eq!(tally.nothing(&iperf), None);
     }

@@ -33,7 +33,8 @@ const METRICS: &[(&[&str], &[&str])] = &[
     (&["connect_rate", "client_fairness"], &[""]),
     (&["rtt"], &["_3sigma", "_6sigma"]),
     (&["rtt_idle", "rtt_loaded", "rtt_added"], &["_p50", "_p95", "_p99"]),
-    (&["loss"], &["_idle", "_loaded"]),
+    (&["loss"], &["_idle", "_loaded", "_of_offered"]),
+    (&["packets"], &["_refused"]),
     (&["rtt", "latency", "device_rtt", "message_rate"], &["_stddev"]),
     (
         &["throughput", "throughput_rx", "throughput_tx", "throughput_sent", "throughput_received"],

@@ -9,6 +9,7 @@
 //! | `lab` | keys of a lab: what a plan sets of a room and its devices |
 //! | `limits` | the limits of `[[threshold]]` blocks |
 //! | `matrix` | the matrix of a `[[measure]]` block |
+//! | `places` | places of a lab's devices: what a plan says of them, and what it leaves to the lab's file |
 //! | `print` | workloads back to a plan's text, so that a command's flags are stored as a plan too |
 //! | `read` | TOML to [`Plan`], with line and column in every error |
 //! | `value` | values that a plan, the command line and labels write alike |
@@ -42,6 +43,7 @@ mod key;
 mod lab;
 mod limits;
 mod matrix;
+mod places;
 mod print;
 mod read;
 mod value;
@@ -55,8 +57,9 @@ pub(crate) use lab::is_name;
 pub use lab::lab_keys;
 pub use matrix::defaults;
 pub(crate) use matrix::{DAY, MILLISECOND, UDP_MAX, word_of};
+pub use places::PlacesAsked;
 pub use print::print;
-pub(crate) use print::quoted;
+pub(crate) use print::{key_lines, quoted};
 pub(crate) use read::Scalar;
 pub use read::{PlanError, guess};
 pub use value::{ECHO_PORT, latency_by};

@@ -48,6 +48,14 @@ pub(super) fn plan(plan: &Plan) -> String {
     text + &blocks(workloads)
 }
 
+/// Returns the lines of a plan that set something of its work.
+pub(crate) fn key_lines(plan: &Plan) -> Vec<String> {
+    let repetitions = format!("repetitions = {}", plan.repetitions);
+    let blocks = blocks(&plan.workloads);
+    let lines = blocks.lines().filter(|it| it.contains('=')).map(String::from);
+    core::iter::once(repetitions).chain(lines).collect()
+}
+
 /// Prints a block for each workload.
 fn blocks(workloads: &[Workload]) -> String {
     let mut text = String::new();

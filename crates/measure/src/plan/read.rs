@@ -315,7 +315,7 @@ impl<'t> PlanTable<'t> {
 }
 
 fn unknown(key: &str, known: &[&str]) -> String {
-    format!("unknown key `{key}`.{} Known here: {}", guess(key, known), known.join(", "))
+    format!("unknown key `{key}`{}", text::Hint { word: key, known })
 }
 
 /// Returns ` Did you mean ...?` where a known name is near to one that is not known.
@@ -354,7 +354,7 @@ const BATTERY: PlanKey = PlanKey::new(
     "\"2xAA\"",
     "the battery that `battery_life` is of; `--battery` gives it, too",
 )
-.or("2210 mAh: an 18650 of 2600 mAh at 85 %");
+.or("18650: 3000 mAh with a linear regulator");
 const SEED: PlanKey = PlanKey::new(
     "seed",
     PlanValue::Whole(0, i64::MAX as u64),

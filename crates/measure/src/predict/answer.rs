@@ -14,6 +14,7 @@ use crate::search::fleet::Standing;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use espbench_model::text::{count, counted};
 
 /// Rates that are named one by one where they tie; of more their number is told.
 const NAMED: usize = 6;
@@ -38,6 +39,9 @@ impl PredictAnswer {
             PredictQuestion::OnAir(force) => self.on_air(force),
             PredictQuestion::Range(wanted) => self.range(wanted),
         };
+        if let Some(cannot) = self.cannot_give() {
+            lines.insert(0, cannot);
+        }
         if let Some(first) = lines.first_mut() {
             *first = format!("{}: {first}", capitalized(Origin::Simulated.name()));
         }
@@ -60,7 +64,8 @@ impl PredictAnswer {
 
     /// Returns the answer in a sentence, where the figures alone are none.
     pub(super) fn verdict(&self) -> Option<String> {
-        let lines: Vec<String> = self.cut_short().into_iter().chain(self.whole_verdict()).collect();
+        let parts = [self.cut_short(), self.cannot_give(), self.whole_verdict()];
+        let lines: Vec<String> = parts.into_iter().flatten().collect();
         (!lines.is_empty()).then(|| lines.join(" "))
     }
 
@@ -132,10 +137,7 @@ impl PredictAnswer {
         };
         let out = match left_out.len() {
             0 => None,
-            n => Some(format!(
-                "{forbids} {}.",
-                if n == 1 { "1 rate".into() } else { format!("{n} rates") }
-            )),
+            n => Some(format!("{forbids} {}.", count(n, "rate"))),
         };
         let Some(best) = of(&[RowStanding::Best]).first().copied() else {
             let none =
@@ -172,16 +174,13 @@ fn farthest(best: &[&PointEstimates]) -> Option<String> {
     let known = || best.iter().filter_map(|it| Some((*it, it.setting.range_m?)));
     let (point, metres) = known().max_by(|a, b| a.1.total_cmp(&b.1))?;
     let bounded = known().filter(|it| it.0.setting.range_is_bounded).count();
+    let end = "nothing is known beyond, where the model of the place ends";
     Some(match bounded {
         0 if best.len() == 1 => format!("It reaches {metres:.0} m."),
         0 => format!("Of these {} reaches farthest, {metres:.0} m.", point.setting.rate),
-        1 if best.len() == 1 => {
-            format!("It reaches {metres:.0} m at least: the model of the place ends there.")
-        }
-        n if n == best.len() => {
-            format!("All of these reach {metres:.0} m, where the model of the place ends.")
-        }
-        n => format!("{n} of these reach {metres:.0} m, where the model of the place ends."),
+        1 if best.len() == 1 => format!("It reaches {metres:.0} m; {end}."),
+        n if n == best.len() => format!("All of these reach {metres:.0} m; {end}."),
+        n => format!("{n} of these reach {metres:.0} m; {end}."),
     })
 }
 
@@ -204,21 +203,21 @@ pub(super) fn change_sentence(answer: &PredictAnswer) -> Option<String> {
             }
         }
         let what = match lead {
-            LeadingFigure::Loss => "loses less",
-            LeadingFigure::P99 => "lowers the p99",
-            LeadingFigure::Current => "saves charge",
+            LeadingFigure::Loss => "clearly loses less",
+            LeadingFigure::P99 => "clearly lowers the p99",
+            LeadingFigure::Current => "clearly saves charge",
         };
-        return Some(format!("none of {} {what} by more than chance", tried.join(", ")));
+        return Some(format!("none of {} {what}", tried.join(", ")));
     };
     let words = best.change.words();
     let days = |it: &PointEstimates| {
-        // A datasheet's currents are worth three digits at most.
+        // A datasheet's currents are worth two digits.
         let life = it.energy.as_ref()?.days(answer.battery.as_ref()?).value?;
-        Some(format!("{} days", digits::three(life)))
+        Some(format!("{} days", digits::two(life)))
     };
     let current = |it: &PointEstimates| {
-        let estimate = it.energy.as_ref().and_then(|it| digits::estimate(&it.mean_ma));
-        format!("{} mA", estimate.unwrap_or_default())
+        let value = it.energy.as_ref().and_then(|it| it.mean_ma.value);
+        format!("{} mA", value.map(digits::two).unwrap_or_default())
     };
     let figure = |it: &PointEstimates| match lead {
         LeadingFigure::Loss => {
@@ -265,5 +264,5 @@ pub(super) fn milliseconds(estimate: &Estimate) -> Option<String> {
 /// Prints a number of devices.
 #[must_use]
 pub fn devices(number: u32) -> String {
-    if number == 1 { "1 device".into() } else { format!("{number} devices") }
+    counted(number.into(), "device", "devices").to_string()
 }

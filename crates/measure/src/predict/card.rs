@@ -3,18 +3,19 @@
 use super::answer::{change_sentence, milliseconds};
 use super::battery::Battery;
 use super::change::ChangeTried;
+use super::energy::ChargePart;
 use super::frames::FramesRow;
 use super::limit;
 use super::on_air::RateInForce;
 use super::point::{DistanceRow, PointEstimates};
-use super::range::metres_of;
+use super::range::range_words;
 use super::report::{PredictAnswer, PredictQuestion};
 use crate::cell::Estimate;
+use crate::digits;
 use crate::report::GlanceValue;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use espbench_model::energy::EnergyPart;
 use serde::{Deserialize, Serialize};
 
 /// Question of a prediction, without its parameters.
@@ -64,18 +65,28 @@ pub struct PredictionRow {
     pub p99_ms: Option<GlanceValue>,
     /// Time in which somebody sends, in percent.
     pub channel_busy_percent: Option<GlanceValue>,
+    /// Time for which the devices' own frames, their repetitions and acknowledgements are on the air, in percent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_busy_percent: Option<f64>,
     /// Life of the battery in days.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub life_days: Option<GlanceValue>,
-    /// Distance at which nine in ten frames still arrive, in metres, where that was asked.
+    /// Range in metres, where that was asked: the distance at which as many messages are lost as is allowed, over
+    /// all places so far away.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub range_m: Option<f64>,
     /// Distance without shadowing and fading: in the middle of all places.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub range_median_m: Option<f64>,
-    /// True where the model of the place ends at that distance: the range is at least so long.
+    /// True where the model of the place ends at that distance: what is farther is not known.
     #[serde(default)]
     pub range_is_bounded: bool,
+    /// The same of the range in the middle of all places.
+    #[serde(default)]
+    pub range_median_is_bounded: bool,
+    /// True where the rate's sensitivity is inferred, and in no datasheet.
+    #[serde(default)]
+    pub range_is_inferred: bool,
     /// Standing of the rate, where it was asked which one is on the air.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<RateCost>,
@@ -156,11 +167,12 @@ pub struct ChangeOutcome {
 /// A part of a device's charge.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EnergyShare {
-    /// The part: wake, boot, radio on, send, retries, sleep.
+    /// The part: wake, boot, radio on, send, retries, sleep; of a battery also converter or regulator, and
+    /// self-discharge.
     pub part: String,
     /// Time of one message, in milliseconds; of sleep, until the next message.
     pub message_ms: f64,
-    /// Charge of one message, in millicoulombs.
+    /// Charge of one message, in millicoulombs: that of the battery, where there is one.
     pub message_mc: f64,
     /// Charge of a day, in mAh.
     pub day_mah: f64,
@@ -244,7 +256,7 @@ impl PredictAnswer {
                 .unwrap_or_default(),
             frames: Vec::new(),
             energy: told.and_then(|it| self.budget(it)),
-            limited_by: told.map(limited_by).unwrap_or_default(),
+            limited_by: told.map(|it| limited_by(it, self.battery.as_ref())).unwrap_or_default(),
             changes: self.changes.iter().map(|it| self.outcome(it)).collect(),
             next: self.next(),
             warnings: self.warnings(),
@@ -335,11 +347,17 @@ impl PredictAnswer {
             rate: point.setting.rate.clone(),
             loss_percent: value(&point.loss.scaled(100.0)),
             p99_ms: value(&point.p99),
-            channel_busy_percent: value(&point.busy.scaled(100.0)),
+            channel_busy_percent: value(&point.busy.scaled(100.0)).map(|it| rounded(it, 4)),
+            own_busy_percent: point
+                .busy
+                .value
+                .map(|_| digits::significant(100.0 * point.own_busy(), 3)),
             life_days: self.life(point),
             range_m: point.setting.range_m,
             range_is_bounded: point.setting.range_is_bounded,
             range_median_m: point.setting.range_median_m,
+            range_median_is_bounded: point.setting.range_median_is_bounded,
+            range_is_inferred: point.setting.is_inferred,
             cost: self.rate_in_force().map(|force| RateCost {
                 role: force.role(&point.setting.rate),
                 air_us: point.setting.air_us,
@@ -354,26 +372,29 @@ impl PredictAnswer {
 
     /// Returns how long the battery lasts at a point.
     fn life(&self, point: &PointEstimates) -> Option<GlanceValue> {
-        value(&point.energy.as_ref()?.days(self.battery.as_ref()?))
+        let days = point.energy.as_ref()?.days(self.battery.as_ref()?);
+        value(&days).map(|it| rounded(it, 2))
     }
 
     /// Returns what the charge of a device goes to.
     fn budget(&self, point: &PointEstimates) -> Option<EnergyBudget> {
         let energy = point.energy.as_ref()?;
         let mean_ma = energy.mean_ma.value.unwrap_or_default();
-        let share = |part: EnergyPart| EnergyShare {
-            part: part.name().into(),
-            message_ms: energy.message_ms[part as usize],
-            message_mc: energy.message_mc[part as usize],
-            day_mah: 24.0 * mean_ma * energy.share(part),
-            share: energy.share(part),
+        let drain = self.battery.as_ref().map(|it| it.drain(mean_ma));
+        let all_ma = drain.map_or(mean_ma, |it| it.chip_ma + it.regulator_ma + it.self_ma);
+        let share = |part: ChargePart| EnergyShare {
+            part: part.name.into(),
+            message_ms: part.message_ms,
+            message_mc: part.message_mc,
+            day_mah: 24.0 * all_ma * part.share,
+            share: part.share,
         };
         Some(EnergyBudget {
-            mean_ma: value(&energy.mean_ma),
+            mean_ma: value(&energy.current()).map(|it| rounded(it, 2)),
             battery: self.battery.as_ref().map(Battery::words),
             life_days: self.life(point),
             weakest_days: self.battery.as_ref().map(|it| it.days(energy.most_ma)),
-            parts: EnergyPart::ALL.map(share).into(),
+            parts: energy.parts(self.battery.as_ref()).into_iter().map(share).collect(),
         })
     }
 
@@ -440,6 +461,17 @@ impl PredictAnswer {
         remedy.or_else(|| change_sentence(self))
     }
 
+    /// Returns what is known least of the charge, in sentences.
+    pub(super) fn doubts(&self) -> Vec<String> {
+        let energy = self.told().and_then(|it| it.energy.as_ref());
+        energy.map(|it| it.remarks().into_iter().map(String::from).collect()).unwrap_or_default()
+    }
+
+    /// Says that the battery cannot give what the chip draws while it sends: then its life is of no use.
+    pub(super) fn cannot_give(&self) -> Option<String> {
+        self.battery.as_ref()?.warning(self.peak_ma?).map(|it| format!("{it}."))
+    }
+
     fn warnings(&self) -> Vec<String> {
         let mut warnings = Vec::new();
         let grows = self.told().is_some_and(|it| it.grows);
@@ -450,7 +482,7 @@ impl PredictAnswer {
                     .into(),
             );
         }
-        warnings.extend(self.battery.as_ref().and_then(Battery::warning));
+        warnings.extend(self.doubts());
         warnings
     }
 }
@@ -493,12 +525,22 @@ pub(super) fn value(estimate: &Estimate) -> Option<GlanceValue> {
     value.map(|value| GlanceValue { value, ci_low: low, ci_high: high, fitted: false })
 }
 
-fn limited_by(point: &PointEstimates) -> Vec<LimitShare> {
+/// Returns a value and its interval to so many significant digits.
+fn rounded(it: GlanceValue, to: usize) -> GlanceValue {
+    let round = |value| digits::significant(value, to);
+    GlanceValue {
+        value: round(it.value),
+        ci_low: it.ci_low.map(round),
+        ci_high: it.ci_high.map(round),
+        ..it
+    }
+}
+
+fn limited_by(point: &PointEstimates, battery: Option<&Battery>) -> Vec<LimitShare> {
     let share = |of: &str, (part, share): (String, f64)| LimitShare { of: of.into(), part, share };
-    let charge = point.energy.as_ref().map(|it| {
-        let (part, of) = it.largest();
-        share("charge", (part.name().into(), of))
-    });
+    let parts = point.energy.as_ref().map(|it| it.parts(battery)).unwrap_or_default();
+    let largest = parts.iter().max_by(|a, b| a.share.total_cmp(&b.share));
+    let charge = largest.map(|it| share("charge", (it.name.into(), it.share)));
     let latency = limit::largest_of_time(point).map(|it| share("latency", it));
     let loss = limit::largest_of_loss(point)
         .filter(|_| point.loss.value.is_some_and(|it| it > limit::LITTLE))
@@ -515,14 +557,16 @@ impl LimitShare {
 }
 
 impl PredictionRow {
-    /// Returns the range in words: `41 m`, or `30 m or more` where the model ends there.
+    /// Returns the range in words: `41`, or `not known beyond 30` where the model of the place ends there.
     #[must_use]
     pub fn range(&self) -> Option<String> {
-        let metres = self.range_m?;
-        Some(match self.range_is_bounded {
-            true => format!("≥ {}", metres_of(metres)),
-            false => metres_of(metres),
-        })
+        self.range_m.map(|it| range_words(it, self.range_is_bounded))
+    }
+
+    /// Returns the range in the middle of all places in words.
+    #[must_use]
+    pub fn range_median(&self) -> Option<String> {
+        self.range_median_m.map(|it| range_words(it, self.range_median_is_bounded))
     }
 }
 

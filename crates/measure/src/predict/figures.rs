@@ -337,7 +337,7 @@ fn stages(answer: &PredictAnswer) -> Figure {
         .collect();
     let most = match answer.question {
         PredictQuestion::Rate => String::new(),
-        _ => crate::figure::listed("Most of it, by number of devices", &most),
+        _ => crate::figure::listed("The largest part at each number of devices", &most),
     };
     figure(
         "predict-stages",

@@ -188,6 +188,7 @@ mod tests {
             title: "some devices".into(),
             limits: FleetLimits { loss: Some(0.01), ..FleetLimits::default() },
             battery: None,
+            peak_ma: None,
             shared: String::new(),
             settings: crate::settings::Settings::default(),
             payload_bytes: 50,

@@ -86,7 +86,7 @@ pub fn name(cause: Cause) -> String {
         Cause::Noise => "too weak".into(),
         Cause::RetryLimit => "retry limit".into(),
         Cause::ReceiveQueue => "listener's queue full".into(),
-        Cause::Unknown => "taken for a repetition (same 16-bit id)".into(),
+        Cause::Unknown => "dropped by the component (same 16-bit id)".into(),
         Cause::Stopped => "still on the way at the end".into(),
         other => other.name().to_string(),
     }
@@ -165,8 +165,8 @@ fn loss_by(point: &PointEstimates) -> Option<String> {
              farther."
         }
         Cause::Unknown => {
-            "Loss is by the component's ids of 16 bits: what has the id of one of the last 32 \
-             messages is taken for a repetition, however few there are."
+            "Loss is by the component's ids of 16 bits, not on the air: it drops a message whose id \
+             is that of one of the last 32 as a repetition."
         }
         other => return Some(format!("Loss is mostly by: {}.", name(*other))),
     };

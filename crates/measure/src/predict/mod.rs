@@ -9,6 +9,7 @@
 //! | [`limits`] | whether a setting keeps limits |
 //! | [`battery`] | batteries, and what stands between them and the chip |
 //! | [`on_air`] | which PHY rate is on the air |
+//! | [`doubt`] | what is not known of the constants behind a charge |
 //! | [`energy`] | charge of devices that sleep between their messages |
 //! | [`card`] | the answer on one card: verdict, leading figures, what limits them, what to change |
 //! | [`change`] | changes that are tried, each alone |
@@ -25,6 +26,7 @@ mod answer;
 pub mod battery;
 pub mod card;
 pub mod change;
+pub mod doubt;
 pub mod effort;
 pub mod energy;
 mod figures;
@@ -46,7 +48,7 @@ pub use card::Prediction;
 pub use largest::FleetSearched;
 pub use limits::FleetLimits;
 pub use point::PointEstimates;
-pub use range::{RangeWanted, over_places};
+pub use range::{RANGE_LOSS, RangeWanted, over_places};
 pub use report::{PredictAnswer, PredictQuestion, report};
 pub(crate) use tables::capitalized;
 pub use trial::{ChannelUse, MessageStage, RoomTrial};

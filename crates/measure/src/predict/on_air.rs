@@ -8,7 +8,7 @@
 //! `ESP8266_RTOS_SDK` issue 1198 (no such call there).
 
 use super::card::RateRole;
-use super::range::metres_of;
+use super::range::range_words;
 use super::report::{PredictAnswer, PredictQuestion};
 use crate::digits;
 use crate::predict::PointEstimates;
@@ -302,18 +302,12 @@ fn cost(force: &RateInForce, old: &PointEstimates, new: &PointEstimates) -> Stri
         air(new),
         air(old)
     );
-    let metres = |it: &PointEstimates| it.setting.range_m.map(metres_of);
-    if let Some((far, before)) = metres(new).zip(metres(old)) {
-        text += &match (new.setting.range_is_bounded, old.setting.range_is_bounded) {
-            (true, true) => format!(
-                "; with both, nine in ten messages arrive at {far} m, where the model of the place ends"
-            ),
-            (is_open, was_open) => format!(
-                "; nine in ten messages arrive up to {far} m{} in place of {before} m{}",
-                if is_open { " and more" } else { "" },
-                if was_open { " and more" } else { "" },
-            ),
-        };
+    let range = |it: &PointEstimates| {
+        let setting = &it.setting;
+        setting.range_m.map(|metres| range_words(metres, setting.range_is_bounded))
+    };
+    if let Some((far, before)) = range(new).zip(range(old)) {
+        text += &format!("; its range is {far} m in place of {before} m");
     }
     text + "."
 }

@@ -49,12 +49,16 @@ pub struct OperatingPoint {
     pub acknowledged: bool,
     /// Time of one frame on the air, in microseconds.
     pub air_us: f64,
-    /// Up to which distance nine in ten frames still arrive, in metres, where that was asked.
+    /// Range in metres, where that was asked: see [`RANGE_LOSS`](super::RANGE_LOSS).
     pub range_m: Option<f64>,
     /// The model of the place ends at that distance: the range is at least so long.
     pub range_is_bounded: bool,
     /// Distance in the middle of all places, without shadowing and fading, where that was asked.
     pub range_median_m: Option<f64>,
+    /// The model of the place ends at that distance.
+    pub range_median_is_bounded: bool,
+    /// The sensitivity of the rate is inferred, and in no datasheet.
+    pub is_inferred: bool,
     /// Delivery of messages by distance, where that was asked.
     pub distances: Vec<DistanceRow>,
     /// Payload bits a second of one device that always sends, in Mbit/s, where that was asked.
@@ -170,6 +174,14 @@ impl PointEstimates {
         if all > 0.0 { self.stages_ms[stage as usize] / all } else { 0.0 }
     }
 
+    /// Returns the share of the time that the devices' own frames, their repetitions and acknowledgements take,
+    /// 0 to 1. Frames that overlap take more together than the channel has: all of its time is the most.
+    #[must_use]
+    pub fn own_busy(&self) -> f64 {
+        let all: f64 = self.airtime[..3].iter().sum();
+        all.min(self.busy.value.unwrap_or(all))
+    }
+
     /// Returns the time of a message and an answer as long: twice the mean latency, in milliseconds.
     #[must_use]
     pub fn round_trip_ms(&self) -> Estimate {
@@ -220,7 +232,7 @@ impl PointEstimates {
             cells.push(cell("acknowledgement_p50", "ms", self.told_p50));
             cells.push(cell("acknowledgement_p99", "ms", self.told_p99));
         }
-        cells.extend(self.energy.as_ref().map(|it| cell("current_mean", "mA", it.mean_ma)));
+        cells.extend(self.energy.as_ref().map(|it| cell("current_mean", "mA", it.current())));
         cells.extend(self.setting.throughput.map(|it| cell("throughput", "Mbit/s", it)));
         if self.setting.send_ma.is_some() {
             cells.push(cell("charge_per_message", "uC", self.charge_uc()));

@@ -1,4 +1,8 @@
 //! How far messages reach: the answer in sentences, its table and its figure.
+//!
+//! Range has one meaning in all answers: the distance at which as many messages are lost as is allowed
+//! ([`RANGE_LOSS`] where nobody says otherwise), over all places so far away, with all attempts or copies of a
+//! message, and with nobody else on the air.
 
 use super::figures::{axis, families, figure, series};
 use super::point::{DistanceRow, PlaceSpread, PointEstimates};
@@ -11,6 +15,28 @@ use crate::table::{Column, Table, TableRow};
 use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
+
+/// Most of the messages that may be lost at the end of a range, 0 to 1, where nobody says otherwise.
+pub const RANGE_LOSS: f64 = 0.01;
+
+/// Says what a range is, for the notes of a table.
+pub(super) fn meaning(loss: f64) -> String {
+    format!(
+        "Range: the distance at which {} % of the messages are lost, over all places at that distance, by the chip's \
+         transmit power and sensitivity, the path loss, the walls, the shadowing and the fading of the place; all \
+         attempts or copies of a message count, and nobody else is on the air. Beyond the distance for which the \
+         model of the place holds it is not known.",
+        digits::three(100.0 * loss)
+    )
+}
+
+/// Prints a range, or that it is not known beyond the model of the place.
+pub(super) fn range_words(metres: f64, is_bounded: bool) -> String {
+    match is_bounded {
+        true => format!("not known beyond {}", metres_of(metres)),
+        false => metres_of(metres),
+    }
+}
 
 /// Range that is asked for.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -47,10 +73,10 @@ impl PredictAnswer {
                 n => format!("{n} rates reach"),
             };
             let fastest = if all > 1 { format!("; the fastest is {rate}") } else { String::new() };
+            let metres = metres_of(metres);
             format!(
-                "{named} {} m and more with at most {loss} % of the messages lost{fastest}. The model of the \
-                 place ends there.",
-                metres_of(metres)
+                "{named} {metres} m with at most {loss} % of the messages lost{fastest}. Nothing is known beyond \
+                 {metres} m, where the model of the place ends."
             )
         } else {
             format!(
@@ -58,8 +84,24 @@ impl PredictAnswer {
                 metres_of(metres)
             )
         }];
+        lines.extend(self.inferred());
         lines.extend(wanted.distance_m.map(|asked| self.reaches(wanted, asked)));
         lines
+    }
+
+    /// Says that the sensitivity of the rate that reaches farthest is inferred, and which of the others does.
+    fn inferred(&self) -> Option<String> {
+        let farthest = self.points.first().filter(|it| it.setting.is_inferred)?;
+        let known = self.points.iter().find(|it| !it.setting.is_inferred);
+        let rest = known.and_then(|it| {
+            let range = range_words(it.setting.range_m?, it.setting.range_is_bounded);
+            Some(format!(" Of the rates with one {} reaches farthest, {range} m.", it.setting.rate))
+        });
+        Some(format!(
+            "The sensitivity of {} is inferred: no datasheet has one.{}",
+            farthest.setting.rate,
+            rest.unwrap_or_default()
+        ))
     }
 
     /// Says which rates reach a distance.
@@ -69,7 +111,7 @@ impl PredictAnswer {
         let count = self.points.iter().filter(reach).count();
         let asked = metres_of(asked);
         match self.points.iter().filter(reach).max_by_key(|it| it.setting.kbit_s) {
-            None if is_open => format!("Whether any reaches {asked} m it does not say."),
+            None if is_open => format!("Whether any reaches {asked} m is not known."),
             None => format!("No rate reaches {asked} m."),
             Some(fastest) => format!(
                 "{count} of {} rates reach {asked} m, the fastest is {}.",
@@ -98,13 +140,13 @@ const fn word(is_reached: Option<bool>) -> &'static str {
 pub(super) fn ranges(answer: &PredictAnswer, wanted: &RangeWanted) -> Table {
     let row = |point: &PointEstimates| -> TableRow {
         let it = &point.setting;
-        let bounded = if it.range_is_bounded { "≥ " } else { "" };
         alloc::vec![
             Some(it.rate.clone()),
             Some(exactly(f64::from(it.kbit_s) / 1000.0)),
             Some(exactly(it.air_us)),
-            it.range_m.map(|metres| format!("{bounded}{}", metres_of(metres))),
-            it.range_median_m.map(metres_of),
+            it.range_m.map(|metres| range_words(metres, it.range_is_bounded)),
+            it.range_median_m.map(|metres| range_words(metres, it.range_median_is_bounded)),
+            Some(if it.is_inferred { "inferred" } else { "datasheet" }.into()),
             wanted.distance_m.map(|_| word(wanted.is_reached(point)).to_string()),
         ]
     };
@@ -114,17 +156,16 @@ pub(super) fn ranges(answer: &PredictAnswer, wanted: &RangeWanted) -> Table {
         Column::setting("frame on the air", "us"),
         result("range", "m"),
         result("at a typical spot", "m"),
+        Column::words("sensitivity"),
         Column::words("reaches the distance"),
     ];
     let rows = answer.points.iter().map(row).collect();
     let mut table = table("predict-ranges", SECTION, "How far messages reach", columns, rows);
     table.notes.push(format!("{}.", tables::capitalized(&answer.shared)));
     table.notes.push(format!(
-        "Range: the distance at which {} % of the messages are lost, over all places so far away, by the \
-         chip's transmit power and sensitivity, the path loss, the walls, the shadowing and the fading of the place; all \
-         attempts or copies of a message count, and nobody else is on the air. It ends where the model of \
-         the place does: \"≥\" says that it may be longer. At a typical spot: without shadowing and fading.",
-        digits::three(100.0 * wanted.loss)
+        "{} At a typical spot: without shadowing and fading. Inferred: of Long Range only \"about 4 dB\" better \
+         than 1M are published, and no sensitivity.",
+        meaning(wanted.loss)
     ));
     table.notes.extend(answer.notes.iter().cloned());
     table
@@ -189,7 +230,7 @@ pub(super) fn distances(answer: &PredictAnswer) -> Option<Table> {
     (!rows.is_empty()).then(|| {
         let mut table = table("predict-distances", SECTION, title, columns, rows);
         table.notes.push(
-            "In the middle of all places so far away, and in brackets from the worst to the best tenth of them \
+            "At the median place at that distance, and in brackets at the worst and the best tenth of places \
              (shadowing, people and doors). Throughput: payload of one device that always sends. Round trip: the \
              mean of a message and an answer as long that arrive. Nobody else is on the air."
                 .into(),

@@ -56,6 +56,8 @@ pub struct PredictAnswer {
     pub limits: FleetLimits,
     /// Battery of the devices, where they have one.
     pub battery: Option<Battery>,
+    /// Largest current of the chip while it sends, in milliamperes, where that is known.
+    pub peak_ma: Option<f64>,
     /// Description of the settings that all points share: payload, how often, how sent.
     pub shared: String,
     /// Settings that all points share, as values for the result cells.
@@ -181,6 +183,7 @@ mod tests {
             title: "10 devices".into(),
             limits: FleetLimits::default(),
             battery: None,
+            peak_ma: None,
             changes: Vec::new(),
             shared: "100 B every 1 s".into(),
             settings: crate::label::read("one every 1 s").unwrap(),
@@ -319,7 +322,10 @@ mod tests {
         rates.points[1].setting.range_is_bounded = true;
         let tied = rates.sentences();
         assert!(tied[0].contains("All 2 rates tie"), "{tied:?}");
-        assert!(tied[1].starts_with("1 of these reach 7086 m, where the model"), "{tied:?}");
+        assert!(
+            tied[1].starts_with("1 of these reach 7086 m; nothing is known beyond"),
+            "{tied:?}"
+        );
         let standings = [RowStanding::Best, RowStanding::Tied];
         assert_eq!(rates.card().rows.iter().map(|it| it.standing).collect::<Vec<_>>(), standings);
         // A rate that loses more than is allowed has no rank, and is behind all that have one.
@@ -344,7 +350,7 @@ mod tests {
         };
         answer.changes = alloc::vec![tried("2M", 40)];
         let next = |answer: &PredictAnswer| answer.card().next.unwrap();
-        assert_eq!(next(&answer), "none of --phy-rate 2M loses less by more than chance");
+        assert_eq!(next(&answer), "none of --phy-rate 2M clearly loses less");
         answer.changes.extend([tried("11M", 20), tried("54M", 10)]);
         assert_eq!(next(&answer), "--phy-rate 54M: loss 1.05 % in place of 4.05 %");
         // One that keeps the limits comes before one that does not, whatever it gains.

@@ -2,7 +2,7 @@
 
 use super::change::ChangeTried;
 use super::point::PointEstimates;
-use super::range::{distances, ranges};
+use super::range::{RANGE_LOSS, distances, meaning, range_words, ranges};
 use super::report::{PredictAnswer, PredictQuestion};
 use super::trial::MessageStage;
 use super::{SECTION, limit};
@@ -12,7 +12,6 @@ use crate::table::{Column, Table, TableRow};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use espbench_model::energy::EnergyPart;
 
 pub(super) fn of(answer: &PredictAnswer) -> Vec<Table> {
     let mut tables: Vec<Table> = in_short(answer).into_iter().collect();
@@ -135,6 +134,15 @@ pub(crate) fn capitalized(text: &str) -> String {
     chars.next().map_or_else(String::new, |c| c.to_uppercase().chain(chars).collect())
 }
 
+/// Heads of how busy the channel is, and of the devices' own part in it.
+const BUSY: [&str; 2] = ["channel busy", "of it yours"];
+
+/// Returns how busy the channel is, and the devices' own part in it.
+fn busy(point: &PointEstimates) -> [Option<String>; 2] {
+    let own = point.busy.value.map(|_| digits::three(100.0 * point.own_busy()));
+    [digits::estimate(&percent(&point.busy)), own]
+}
+
 fn curve(answer: &PredictAnswer) -> Table {
     let row = |point: &PointEstimates| {
         let mut row = alloc::vec![
@@ -142,13 +150,13 @@ fn curve(answer: &PredictAnswer) -> Table {
             Some(exactly(libm::round(point.offered * 10.0) / 10.0)),
         ];
         row.extend(results(point));
-        row.push(digits::estimate(&percent(&point.busy)));
+        row.extend(busy(point));
         row.push(digits::estimate(&point.delivered));
         row
     };
     let mut columns = alloc::vec![varied(answer), Column::setting("due", "messages/s")];
     columns.extend(result_columns());
-    columns.push(result("channel busy", "percent"));
+    columns.extend(BUSY.map(|it| result(it, "percent")));
     columns.push(result("delivered", "messages/s"));
     let rows = answer.points.iter().map(row).collect();
     let mut table =
@@ -166,10 +174,9 @@ fn rates(answer: &PredictAnswer) -> Table {
             Some(exactly(it.air_us)),
         ];
         row.extend(results(point));
-        row.push(digits::estimate(&percent(&point.busy)));
+        row.extend(busy(point));
         row.push(it.throughput.as_ref().and_then(digits::estimate));
-        let bounded = if it.range_is_bounded { "≥ " } else { "" };
-        row.push(it.range_m.map(|metres| format!("{bounded}{metres:.0}")));
+        row.push(it.range_m.map(|metres| range_words(metres, it.range_is_bounded)));
         row
     };
     let mut columns = alloc::vec![
@@ -178,22 +185,19 @@ fn rates(answer: &PredictAnswer) -> Table {
         Column::setting("frame on the air", "us"),
     ];
     columns.extend(result_columns());
-    columns.push(result("channel busy", "percent"));
+    columns.extend(BUSY.map(|it| result(it, "percent")));
     columns.push(result("throughput of one", "Mbit/s"));
     columns.push(result("range", "m"));
     let rows = answer.points.iter().map(row).collect();
     let mut table = table("predict-rates", SECTION, "The effect of the PHY rate", columns, rows);
     notes(answer, &mut table);
-    if answer.rate_in_force().is_some() {
-        return table;
+    table.notes.push(meaning(answer.limits.loss.unwrap_or(RANGE_LOSS)));
+    if answer.rate_in_force().is_none() {
+        table.notes.push(
+            "Throughput of one: payload that one device alone gets through when it always sends."
+                .into(),
+        );
     }
-    table.notes.push(
-        "Throughput of one: payload that one device alone gets through when it always sends. Range: \
-         the distance at which nine in ten such frames still arrive, by the chip's sensitivity and \
-         the environment's path loss, without shadowing and without anybody else. It ends where the \
-         model of the place does: \"≥\" says that it may be longer."
-            .into(),
-    );
     table
 }
 
@@ -230,8 +234,7 @@ fn in_force(answer: &PredictAnswer) -> Option<Table> {
     table.notes.push(
         "Round trip: twice the mean latency, as of a message and an answer as long. Charge: the time of the \
          message's frames on the air, repetitions too, at the chip's current while it sends; listening and \
-         processor, which any rate costs, are not in it. Range here: nine in ten messages arrive, over all \
-         places so far away, with all attempts."
+         processor, which any rate costs, are not in it."
             .into(),
     );
     Some(table)
@@ -322,35 +325,56 @@ fn limits(answer: &PredictAnswer) -> Table {
 
 /// Returns the table of what the charge goes to, where devices sleep.
 fn energy(answer: &PredictAnswer) -> Option<Table> {
+    let mut names: Vec<String> = Vec::new();
+    for point in &answer.points {
+        let parts = point.energy.as_ref().map(|it| it.parts(answer.battery.as_ref()));
+        for part in parts.into_iter().flatten() {
+            if !names.iter().any(|it| it == part.name) {
+                names.push(part.name.into());
+            }
+        }
+    }
     let row = |point: &PointEstimates| {
         let it = point.energy.as_ref()?;
         let days = answer.battery.as_ref().map(|battery| it.days(battery));
-        let mut row: TableRow = alloc::vec![
-            Some(name(answer, point)),
-            digits::estimate(&it.mean_ma),
-            interval(&it.mean_ma),
-        ];
-        row.extend(EnergyPart::ALL.map(|part| Some(digits::plain(it.message_mc[part as usize]))));
-        row.push(days.as_ref().and_then(digits::estimate));
-        row.push(days.as_ref().and_then(interval));
+        let mut row: TableRow = alloc::vec![Some(name(answer, point))];
+        row.extend(in_two_digits(Some(&it.current())));
+        let parts = it.parts(answer.battery.as_ref());
+        let charge = |name: &String| {
+            let part = parts.iter().find(|it| it.name == name);
+            Some(digits::plain(part.map_or(0.0, |it| it.message_mc)))
+        };
+        row.extend(names.iter().map(charge));
+        row.extend(in_two_digits(days.as_ref()));
         Some(row)
     };
     let rows: Vec<TableRow> = answer.points.iter().filter_map(row).collect();
     let mut columns =
         alloc::vec![varied(answer), result("current", "mA"), result("current 95 %", "mA")];
-    columns.extend(EnergyPart::ALL.map(|part| result(part.name(), "mC")));
+    columns.extend(names.iter().map(|name| result(name, "mC")));
     columns.push(result("battery life", "days"));
     columns.push(result("battery life 95 %", "days"));
     (!rows.is_empty()).then(|| {
         let mut table = table("predict-energy", SECTION, "The charge of a device", columns, rows);
         table.notes.push(
-            "Current: the mean of all devices at the chip's supply. Parts: charge of one message; of \
-             sleep, until the next one. Retries are the radio's repetitions and the application's."
+            "Current: the mean of all devices at the chip's supply. Parts: charge of one message, of the battery \
+             where there is one; of sleep, converter, regulator and self-discharge until the next message. Retries \
+             are the radio's repetitions and the application's. Intervals hold the rooms and what is not known of \
+             the constants: two digits are all that datasheets are worth."
                 .into(),
         );
+        table.notes.extend(answer.doubts().iter().cloned());
         table.notes.extend(answer.battery.as_ref().map(|it| format!("{}.", it.words())));
         table
     })
+}
+
+/// Prints an estimate and its interval, to two digits each.
+fn in_two_digits(estimate: Option<&Estimate>) -> [Option<String>; 2] {
+    let Some(it) = estimate.filter(|it| it.value.is_some()) else { return [None, None] };
+    let end = |end: Option<f64>| end.map_or_else(|| "?".into(), digits::two);
+    let ends = it.low.or(it.high).map(|_| format!("{}–{}", end(it.low), end(it.high)));
+    [it.value.map(digits::two), ends]
 }
 
 /// Returns the table of the changes that were tried.
@@ -359,7 +383,7 @@ fn tried(answer: &PredictAnswer) -> Option<Table> {
         let days = it.point.energy.as_ref().zip(answer.battery.as_ref());
         let mut row: TableRow = alloc::vec![Some(it.change.words())];
         row.extend(results(&it.point));
-        row.push(days.and_then(|(energy, battery)| digits::estimate(&energy.days(battery))));
+        row.push(days.and_then(|(energy, battery)| energy.days(battery).value).map(digits::two));
         row.push(Some(if answer.helps(it) { "helps" } else { "" }.into()));
         row
     };

@@ -126,7 +126,7 @@ impl RoomTrial {
     /// Returns whether messages take longer and longer in the course of the room: a queue fills.
     #[must_use]
     pub fn grows(&self) -> bool {
-        trend::drift(&self.latency_ms).is_some_and(|ratio| ratio > 1.5)
+        trend::drift(&self.latency_ms).is_some_and(|it| it.ratio() > 1.5)
     }
 }
 

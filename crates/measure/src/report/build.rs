@@ -4,7 +4,8 @@ use super::digest::{Digest, Material, shorten};
 use super::fitted::FittedFigures;
 use super::glance::{self, Evidence, PlanPart};
 use super::{
-    CellFailure, Check, Losses, OfCell, Overhead, Report, SCHEMA, StoppedCell, pool, test_facts,
+    Caveat, CellFailure, Check, Losses, OfCell, Overhead, Report, SCHEMA, StoppedCell, pool,
+    test_facts,
 };
 use crate::air::{self, AirChapter};
 use crate::cell::{Cell, Identity, TestFacts};
@@ -17,15 +18,19 @@ use crate::predict::battery::Battery;
 use crate::run::{Recorded, RunFacts};
 use crate::summary::{SummaryContext, summarize};
 use crate::table::{self, Table};
-use crate::threshold::Threshold;
 use crate::truth::{Documents, Truth, truth};
 use crate::units::Dimension;
 use crate::warning::{self, Warning};
 use crate::wifi;
 use alloc::borrow::Cow;
+use alloc::collections::BTreeSet;
+use alloc::string::String;
 use alloc::vec::Vec;
-use core::ops::Range;
+use espbench_model::fact;
 use espbench_model::workload::Workload;
+
+/// Target of a run in the labs of its tests.
+const USUAL_LAB: &str = "sim";
 
 /// Takes the recorded cells of a run one after the other, so that only one cell's samples need to
 /// be in memory, and makes the report of them.
@@ -39,11 +44,14 @@ pub struct Builder {
     air: AirChapter,
     warnings: Vec<((u32, u32), Vec<Warning>)>,
     failures: Vec<((u32, u32), CellFailure)>,
+    caveats: Vec<((u32, u32), Caveat)>,
     stopped: Vec<((u32, u32), StoppedCell)>,
     /// Theoretical limits of published cells.
     published: Vec<(Identity, f64)>,
     /// Figures that the lab was fitted to.
     fitted: FittedFigures,
+    /// What cells set of the lab that somebody has named, in words.
+    overridden: BTreeSet<String>,
 }
 
 /// Returns the position of a cell in the order of work: repetition after repetition.
@@ -63,14 +71,23 @@ impl Builder {
             air: AirChapter::default(),
             warnings: Vec::new(),
             failures: Vec::new(),
+            caveats: Vec::new(),
             stopped: Vec::new(),
             published: Vec::new(),
             fitted: FittedFigures::of(facts),
+            overridden: BTreeSet::new(),
         }
     }
 
     /// Adds a recorded cell. Its samples are not needed afterwards.
     pub fn add(&mut self, recorded: &Recorded) {
+        let placed = recorded.placed();
+        let recorded = placed.as_ref().unwrap_or(recorded);
+        // Where no lab is named there is none that the plan would differ from.
+        let set = recorded.facts.get(fact::OVERRIDDEN);
+        if let Some(set) = set.filter(|_| self.facts.target != USUAL_LAB) {
+            self.overridden.insert(set.clone());
+        }
         let context = SummaryContext {
             site: &self.facts.site,
             origin: self.facts.origin,
@@ -87,7 +104,8 @@ impl Builder {
         cells.extend(kind.without_network(&cells, &recorded.facts));
         for cell in &mut cells {
             if let Some(limit) = limits.iter().find(|it| it.metric == cell.id.metric) {
-                cell.limit = Some(limit.ours);
+                // What a console cut may lie below the limit: the exact figure has it.
+                cell.limit = kind.exact(&cell.id.metric).is_none().then_some(limit.ours);
                 self.published.push((cell.id.clone(), limit.published));
             }
             cell.source = Some(self.facts.name.clone());
@@ -106,6 +124,10 @@ impl Builder {
         let losses = Losses::of(recorded);
         self.air.add(recorded, &losses);
         self.losses.push((recorded.workload, (cell, losses)));
+        self.caveats.extend(kind.caveats(recorded).into_iter().map(|text| {
+            let place = label::of(recorded);
+            (cell, Caveat { place, text })
+        }));
         if let Some(error) = &recorded.error {
             let failure = CellFailure { place: label::of(recorded), error: error.clone() };
             self.failures.push((cell, failure));
@@ -127,10 +149,15 @@ impl Builder {
         self.losses.sort_by_key(|(_, (cell, _))| of_work(*cell));
         self.warnings.sort_by_key(|(cell, _)| of_work(*cell));
         self.failures.sort_by_key(|(cell, _)| of_work(*cell));
+        self.caveats.sort_by_key(|(cell, _)| of_work(*cell));
         self.stopped.sort_by_key(|(cell, _)| of_work(*cell));
         let stopped: Vec<StoppedCell> = self.stopped.into_iter().map(|it| it.1).collect();
         let mut warnings: Vec<Warning> = self.warnings.into_iter().flat_map(|it| it.1).collect();
+        let failed: BTreeSet<(u32, u32)> = self.failures.iter().map(|it| it.0).collect();
+        let has_failed = |it: &Digest| failed.contains(&(it.ordinal, it.repetition));
         let failures = self.failures.into_iter().map(|it| it.1).collect();
+        let mut caveats: Vec<Caveat> = self.caveats.into_iter().map(|it| it.1).collect();
+        caveats.extend(self.digests.iter().filter(|it| !has_failed(it)).filter_map(empty));
         let done = self.digests.len() - stopped.len();
         self.digests = pool::digests(self.digests);
         let losses = pool::losses(self.losses);
@@ -142,21 +169,20 @@ impl Builder {
         let over_tests = wifi::heap::over_tests(ours.iter());
         ours.extend(over_tests);
         test_facts::add_run(&mut ours, &self.facts);
+        // No document is of a room of the user's.
+        let published = if self.facts.own_lab { &[] } else { published };
         let published = &limited(published, &self.published);
         let comparisons = compare(&ours, published);
         let truth_of = |documents| truth(&ours, published, documents);
         let (truth, truth_wifi) = (truth_of(Documents::EspNow), truth_of(Documents::Wifi));
         let truths: Vec<&Truth> = truth.iter().chain(&truth_wifi).collect();
         let evidence = Evidence { truths: &truths, comparisons: &comparisons };
-        let glance = glance::groups(&self.plans, &self.digests, evidence);
-        if let Some(overhead) = overhead {
-            let coarse = |d: &Digest| {
-                let kind = d.workload.kind();
-                warning::clock(kind, &d.place(), &d.cells, overhead.clock_step_ns)
-            };
-            warnings.extend(self.digests.iter().filter_map(coarse));
-        }
-        let checks = checks(&self.facts.plan_text, &self.digests);
+        let step_ns = overhead.map(|it| it.clock_step_ns);
+        let checks = Checks::of(&self.facts.plan_text, &self.digests);
+        let look =
+            glance::first_look(&self.plans, &self.digests, evidence, step_ns, &checks.failed);
+        warnings.extend(look.advice);
+        warnings.extend(checks.advice);
         let material = Material { origin: self.facts.origin, digests: &self.digests, published };
         let (occupancy, timelines) = self.air.finish();
         let mut tables = tables(&material, &comparisons);
@@ -168,12 +194,13 @@ impl Builder {
         Report {
             prediction: None,
             tuning: None,
+            overridden: self.overridden.into_iter().collect(),
             schema: SCHEMA.into(),
             run: self.facts,
             incomplete: missing > 0,
             missing,
             stopped,
-            glance,
+            glance: look.groups,
             cells: ours,
             comparisons,
             tables,
@@ -182,8 +209,9 @@ impl Builder {
             occupancy,
             timelines,
             warnings,
-            checks,
+            checks: checks.all,
             failures,
+            caveats,
             overhead,
             lab_truth: Vec::new(),
             truth,
@@ -192,6 +220,13 @@ impl Builder {
             stored: None,
         }
     }
+}
+
+/// Says that a cell that did not fail has no figure.
+fn empty(digest: &Digest) -> Option<Caveat> {
+    let is_empty = !digest.cells.iter().any(|it| it.value.is_some());
+    let text = "No figure came of this cell.".into();
+    is_empty.then(|| Caveat { place: digest.place(), text })
 }
 
 /// Returns the plans of a text, with the positions of their cells. A plan that cannot be read (by a
@@ -257,15 +292,40 @@ fn is_positive(unit: &str) -> bool {
     Dimension::of(unit).is_some()
 }
 
-/// Returns the outcomes of the plan's thresholds. A plan that cannot be read (by a later version)
-/// has none.
-fn checks(plan_text: &str, digests: &[Digest]) -> Vec<Check> {
-    let Ok(plans) = PlanSet::parse(plan_text) else { return Vec::new() };
-    let check = |(cells, threshold): (Range<u32>, &Threshold)| {
-        let its = digests.iter().filter(|d| cells.contains(&d.ordinal));
-        threshold.check(its.map(|d| (d.place(), d.cells.as_slice())))
-    };
-    plans.thresholds().into_iter().flat_map(check).collect()
+/// Outcomes of the plan's thresholds.
+#[derive(Default)]
+struct Checks {
+    all: Vec<Check>,
+    /// Positions of cells with a figure that broke one.
+    failed: BTreeSet<u32>,
+    /// Advice on figures that have too few samples for their limits.
+    advice: Vec<Warning>,
+}
+
+impl Checks {
+    /// Holds the thresholds of a plan against its cells. A plan that cannot be read (by a later version) has
+    /// none.
+    fn of(plan_text: &str, digests: &[Digest]) -> Self {
+        let Ok(plans) = PlanSet::parse(plan_text) else { return Self::default() };
+        let mut found = Self::default();
+        for (cells, threshold) in plans.thresholds() {
+            let its = || digests.iter().filter(|d| cells.contains(&d.ordinal));
+            found.all.extend(threshold.check(its().map(|d| (d.place(), d.cells.as_slice()))));
+            for digest in its() {
+                let limited = || digest.cells.iter().filter(|it| threshold.matches(it));
+                if limited().any(|cell| !threshold.holds(cell)) {
+                    found.failed.insert(digest.ordinal);
+                }
+                let few = limited().filter_map(|it| warning::few_samples(&it.id.metric, it));
+                found.advice.extend(few.map(|advice| Warning {
+                    place: digest.place(),
+                    workload: digest.workload.kind().into(),
+                    advice,
+                }));
+            }
+        }
+        found
+    }
 }
 
 fn tables(material: &Material<'_>, comparisons: &[Comparison]) -> Vec<Table> {
@@ -273,6 +333,7 @@ fn tables(material: &Material<'_>, comparisons: &[Comparison]) -> Vec<Table> {
     tables.extend(table::overview::table(material));
     tables.extend(kind::all().filter_map(|it| it.first_table(material)));
     tables.extend(kind::over_ip().flat_map(|it| it.tables(material)));
+    tables.extend(table::stations::tables(material));
     tables.extend(table::power::table(material));
     tables.extend(table::heap::tables(material));
     tables.extend(kind::others().flat_map(|it| it.tables(material)));

@@ -8,6 +8,7 @@ use crate::figure::{FigurePoint, Scale};
 use crate::kind::{self, TestKind};
 use crate::label::{self, LabelWords};
 use crate::quantile::Sorted;
+use crate::report::stations::Stations;
 use crate::run::Recorded;
 use crate::series;
 use crate::settings::{SettingKey, Settings};
@@ -32,10 +33,14 @@ pub(crate) struct Digest {
     pub(crate) facts: BTreeMap<String, String>,
     /// The values of the distribution where they are few, so that repetitions can be put together.
     pub(crate) few: Vec<f64>,
+    /// The result in the line of the program that people know for the test, of what was measured.
+    pub(crate) usual_line: Option<String>,
     /// The distribution of round trips, or of the latency of messages.
     pub(crate) distribution: Option<Distribution>,
     /// The rate over time, one curve for each observer.
     pub(crate) timelines: Vec<RateCurve>,
+    /// The stations of a test that several carry out at once.
+    pub(crate) stations: Stations,
     /// Round trips of echo probes over the idle link and beside the streams, where there were any.
     pub(crate) latency: [Option<Distribution>; 2],
 }
@@ -68,11 +73,16 @@ impl Digest {
             repetition: recorded.repetition,
             settings: Settings::of(&recorded.workload),
             shared: Settings::default(),
-            cells,
             facts: crate::air::other_facts(&recorded.facts),
+            usual_line: cells
+                .first()
+                .filter(|it| it.origin.is_real_time())
+                .and_then(|_| kind.usual_line(recorded)),
             few: if few { values.clone() } else { Vec::new() },
+            cells,
             distribution: Distribution::new(values),
             timelines: kind.rates(recorded),
+            stations: Stations::of(recorded),
             latency: [Link::IDLE, Link::LOADED]
                 .map(|link| Distribution::new(series::round_trips_on(link, &recorded.samples))),
         }

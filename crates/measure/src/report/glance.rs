@@ -1,19 +1,22 @@
 //! The answer of a report: the figures that lead, in few rows, and their agreement with published ones.
 
+use super::agreement::{Agreement, agreement, agreement_with_document};
 use super::digest::Digest;
 use super::pool;
 use crate::cell::{Cell, Origin};
-use crate::compare::{Comparison, ReasonKind, Verdict, is_fitted};
+use crate::compare::{Comparison, Verdict};
 use crate::figure::FigurePoint;
 use crate::kind;
 use crate::kind::headline::{BATTERY, Headline};
 use crate::label;
+use crate::metric::{self, Statistic};
 use crate::plan::Goal;
 use crate::predict::battery::Battery;
-use crate::quantile::Sorted;
 use crate::settings::Settings;
-use crate::truth::{CellDeviation, CellGroup, Truth};
-use alloc::collections::BTreeMap;
+use crate::truth::Truth;
+use crate::warning::{self, Warning};
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -24,9 +27,6 @@ pub const BARS: usize = 10;
 
 /// Metrics of a group at most.
 const METRICS: usize = 4;
-
-/// Deviation from a published figure up to which a figure counts as near it.
-const NEAR: f64 = 0.3;
 
 /// The figures of one plan and kind of test: a suite.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -84,14 +84,23 @@ pub struct GlanceRow {
     /// The published value beside that of the first metric, where one belongs to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published: Option<f64>,
+    /// The first metric as a console prints it, cut or rounded, where the published value was printed so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub printed: Option<f64>,
     /// The theoretical limit of the first metric.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<f64>,
     /// Shares of the times in equal steps (equal factors, where the axis begins above 0) of the group's axis; empty where there are no times.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub histogram: Vec<f64>,
+    /// The result in the line of the program that people know for the test, such as ping's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usual_line: Option<String>,
     /// True where the row stands for others, too.
     pub leads: bool,
+    /// Whether a threshold of the cell failed.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub failed: bool,
 }
 
 /// A value with its 95 % interval.
@@ -111,30 +120,6 @@ pub struct GlanceValue {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
 const fn is_false(flag: &bool) -> bool {
     !*flag
-}
-
-/// Agreement of a group's leading figures with published ones.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Agreement {
-    /// Pairs of which the ratio says something: neither was fitted to the other.
-    pub pairs: usize,
-    /// Median of ours over published.
-    pub ratio: Option<f64>,
-    /// Median of the deviations from 1 of these ratios.
-    pub error: Option<f64>,
-    /// Pairs whose ratio is within 30 % of 1.
-    pub near: usize,
-    /// Pairs of which ours is better.
-    pub better: usize,
-    /// Pairs of which ours is worse.
-    pub worse: usize,
-    /// Pairs that a constant of the simulator was fitted to.
-    pub fitted: usize,
-    /// Pairs that cannot be compared.
-    pub not_comparable: usize,
-    /// Properties in which these differ.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub reasons: Vec<ReasonKind>,
 }
 
 /// Positions, name and goal of a plan of the run.
@@ -173,12 +158,22 @@ impl Evidence<'_> {
     }
 }
 
-/// Makes the groups, in the order of the plans. The digests stand in that order.
-pub(super) fn groups(
+/// The first look, and the advice on what it shows.
+#[derive(Default)]
+pub(super) struct FirstLook {
+    pub(super) groups: Vec<GlanceGroup>,
+    pub(super) advice: Vec<Warning>,
+}
+
+/// Makes the groups, in the order of the plans. The digests stand in that order. `step_ns` is the step of the
+/// host's clock, where it is known; `failed` are the cells of which a threshold failed.
+pub(super) fn first_look(
     plans: &[PlanPart],
     digests: &[Digest],
     evidence: Evidence<'_>,
-) -> Vec<GlanceGroup> {
+    step_ns: Option<u64>,
+    failed: &BTreeSet<u32>,
+) -> FirstLook {
     let plan_of = |it: &Digest| plans.iter().position(|plan| plan.cells.contains(&it.ordinal));
     let mut parts: BTreeMap<(Option<usize>, usize), Vec<&Digest>> = BTreeMap::new();
     let mut kinds: Vec<&str> = Vec::new();
@@ -190,45 +185,92 @@ pub(super) fn groups(
         });
         parts.entry((plan_of(digest), kind)).or_default().push(digest);
     }
-    let group = |((plan, kind), digests): ((Option<usize>, usize), Vec<&Digest>)| {
-        let plan = plan.and_then(|at| plans.get(at));
-        group(plan, kinds[kind], &digests, evidence)
+    let pooled = |((plan, kind), digests): (&(Option<usize>, usize), &Vec<&Digest>)| {
+        let repetitions = digests.chunk_by(|a, b| a.ordinal == b.ordinal);
+        (*plan, *kind, repetitions.map(pool::one).collect::<Vec<Digest>>())
     };
-    parts.into_iter().filter_map(group).collect()
+    let pooled: Vec<(Option<usize>, usize, Vec<Digest>)> = parts.iter().map(pooled).collect();
+    let mut look = FirstLook::default();
+    for ((at, kind, cells), digests) in pooled.iter().zip(parts.values()) {
+        let plan = at.and_then(|at| plans.get(at));
+        // The parts of a plan are one answer: the same statistic leads in each.
+        let whole: Vec<&Digest> =
+            pooled.iter().filter(|it| it.0 == *at).flat_map(|it| &it.2).collect();
+        let headlines = headlines(kinds[*kind], plan.and_then(|it| it.goal), cells, &whole);
+        look.advice.extend(advice(&headlines, cells, step_ns));
+        let repetitions = digests.chunk_by(|a, b| a.ordinal == b.ordinal).collect();
+        let parts = GroupParts { plan, kind: kinds[*kind], repetitions, cells, headlines };
+        look.groups.extend(group(&parts, evidence, failed));
+    }
+    look
+}
+
+/// Returns the advice on figures that are shown.
+fn advice(headlines: &[Headline], cells: &[Digest], step_ns: Option<u64>) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    for digest in cells {
+        let shown = headlines.iter().filter_map(|it| Some((it.name(), digest.cell(it.metric)?)));
+        for (name, cell) in shown {
+            let coarse = step_ns.and_then(|step| warning::clock(&name, cell, step));
+            let found = warning::few_samples(&name, cell).into_iter().chain(coarse);
+            warnings.extend(found.map(|advice| Warning {
+                place: digest.place(),
+                workload: digest.workload.kind().into(),
+                advice,
+            }));
+        }
+    }
+    warnings
+}
+
+/// Cells of one plan and kind of test, and what leads among their figures.
+struct GroupParts<'a> {
+    plan: Option<&'a PlanPart>,
+    kind: &'a str,
+    repetitions: Vec<&'a [&'a Digest]>,
+    cells: &'a [Digest],
+    headlines: Vec<Headline>,
 }
 
 fn group(
-    plan: Option<&PlanPart>,
-    kind: &str,
-    digests: &[&Digest],
+    parts: &GroupParts<'_>,
     evidence: Evidence<'_>,
+    failed: &BTreeSet<u32>,
 ) -> Option<GlanceGroup> {
-    let repetitions: Vec<&[&Digest]> = digests.chunk_by(|a, b| a.ordinal == b.ordinal).collect();
-    let cells: Vec<Digest> = repetitions.iter().map(|same| pool::one(same)).collect();
-    let goal = plan.and_then(|it| it.goal);
-    let headlines = headlines(kind, goal, &cells);
+    let GroupParts { plan, kind, repetitions, cells, headlines } = parts;
     let first = headlines.first()?;
-    let leading: Vec<&Cell> = cells.iter().filter_map(|it| it.cell(first.metric)).collect();
-    let axis = axis(digests);
+    let compared: Vec<&Cell> = cells
+        .iter()
+        .filter_map(|it| printed(it, first).or_else(|| it.cell(first.metric)))
+        .collect();
+    let axis = axis(repetitions);
     let shared = Settings::shared(cells.iter().map(|it| &it.settings));
     // Where none stands for the others, each stands for itself.
-    let none_leads = (0..cells.len()).all(|at| !leads(at, &cells));
+    let none_leads = (0..cells.len()).all(|at| !leads(at, cells));
     let words = |digest: &Digest| {
         label::each(kind, &digest.settings, |word| !word.is_of(&digest.settings, &shared))
     };
-    let row = |(at, digest): (usize, &Digest)| GlanceRow {
-        place: words(digest).join(", "),
-        words: words(digest),
-        values: headlines.iter().map(|it| digest.cell(it.metric).and_then(value)).collect(),
-        published: digest.cell(first.metric).and_then(|it| evidence.beside(it)),
-        limit: digest.cell(first.metric).and_then(|it| it.limit),
-        histogram: axis.map_or_else(Vec::new, |axis| histogram(repetitions[at], axis)),
-        leads: leads(at, &cells) || none_leads,
+    let row = |(at, digest): (usize, &Digest)| {
+        let as_printed = printed(digest, first);
+        let beside = as_printed.or_else(|| digest.cell(first.metric));
+        let published = beside.and_then(|it| evidence.beside(it));
+        GlanceRow {
+            place: words(digest).join(", "),
+            words: words(digest),
+            values: headlines.iter().map(|it| digest.cell(it.metric).and_then(value)).collect(),
+            printed: as_printed.filter(|_| published.is_some()).and_then(|it| it.value),
+            published,
+            limit: digest.cell(first.metric).and_then(|it| it.limit),
+            histogram: axis.map_or_else(Vec::new, |axis| histogram(repetitions[at], axis)),
+            usual_line: digest.usual_line.clone(),
+            leads: leads(at, cells) || none_leads,
+            failed: failed.contains(&digest.ordinal),
+        }
     };
     Some(GlanceGroup {
-        name: plan.map_or_else(|| kind.to_string(), |it| it.name.clone()),
-        kind: kind.to_string(),
-        goal,
+        name: plan.map_or_else(|| (*kind).to_string(), |it| it.name.clone()),
+        kind: (*kind).to_string(),
+        goal: plan.and_then(|it| it.goal),
         battery: plan
             .filter(|_| headlines.iter().any(|it| it.metric == "battery_life"))
             .map(|it| it.battery.words()),
@@ -239,15 +281,21 @@ fn group(
             cells.first().map_or_else(String::new, Digest::words)
         },
         axis_ms: axis,
-        published: agreement_with_document(&cells, evidence.truths)
-            .or_else(|| agreement(first, &leading, evidence.comparisons)),
-        times_limit: times_limit(first, &cells),
-        metrics: headlines.iter().filter_map(|it| metric(it, &cells)).collect(),
+        published: agreement_with_document(cells, evidence.truths)
+            .or_else(|| agreement(&compared, evidence.comparisons)),
+        times_limit: times_limit(first, cells),
+        metrics: headlines.iter().filter_map(|it| metric(it, cells)).collect(),
     })
 }
 
+/// Returns the cell of a leading figure as a console prints it, where it cuts or rounds it.
+fn printed<'a>(digest: &'a Digest, headline: &Headline) -> Option<&'a Cell> {
+    let kind = kind::of(&digest.workload);
+    digest.cells.iter().find(|it| kind.exact(&it.id.metric) == Some(headline.metric))
+}
+
 /// Returns the metrics that some cell has a value of: those of the goal first.
-fn headlines(kind: &str, goal: Option<Goal>, cells: &[Digest]) -> Vec<Headline> {
+fn headlines(kind: &str, goal: Option<Goal>, cells: &[Digest], plan: &[&Digest]) -> Vec<Headline> {
     let of_kind = kind::named(kind).map_or(&[][..], kind::TestKind::headlines);
     let is_known = |it: &&Headline| {
         cells.iter().any(|digest| digest.cell(it.metric).and_then(value).is_some())
@@ -256,6 +304,7 @@ fn headlines(kind: &str, goal: Option<Goal>, cells: &[Digest]) -> Vec<Headline> 
     let mut all: Vec<Headline> =
         of_kind.iter().chain(&BATTERY).filter(is_known).filter(is_wanted).copied().collect();
     all.sort_by_key(|it| goal.is_some_and(|goal| it.goal != goal));
+    retain_sound(&mut all, plan);
     let mut seen: Vec<&str> = Vec::new();
     all.retain(|it| {
         let is_new = !seen.contains(&it.metric);
@@ -268,6 +317,36 @@ fn headlines(kind: &str, goal: Option<Goal>, cells: &[Digest]) -> Vec<Headline> 
     }
     all.truncate(METRICS);
     all
+}
+
+/// Returns whether a figure tells of the upper tail of its quantity.
+fn is_tail(headline: &Headline) -> bool {
+    matches!(
+        metric::parse(headline.metric).1,
+        Statistic::P90 | Statistic::P95 | Statistic::P99 | Statistic::P999 | Statistic::Max
+    )
+}
+
+/// Keeps one figure of each quantity's upper tail: the first that all cells have which have the largest, and that
+/// most of them have samples enough for. The largest of all samples needs none.
+pub(crate) fn retain_sound(all: &mut Vec<Headline>, cells: &[&Digest]) {
+    let is_sound = |it: &Headline| {
+        let of = || cells.iter().filter_map(|digest| digest.cell(it.metric));
+        let open = of().filter(|cell| warning::few_samples("", cell).is_some()).count();
+        let largest = format!("{}_max", metric::parse(it.metric).0);
+        let lack =
+            |digest: &&&Digest| digest.cell(&largest).is_some() && digest.cell(it.metric).is_none();
+        2 * open <= of().filter(|cell| cell.value.is_some()).count()
+            && !cells.iter().any(|digest| lack(&digest))
+    };
+    let mut shown: Vec<Headline> = Vec::new();
+    for it in all.iter().filter(|it| is_tail(it)) {
+        let quantity = |of: &Headline| metric::parse(of.metric).0;
+        if !shown.iter().any(|other| quantity(other) == quantity(it)) && is_sound(it) {
+            shown.push(*it);
+        }
+    }
+    all.retain(|it| !is_tail(it) || shown.iter().any(|other| other.metric == it.metric));
 }
 
 fn metric(headline: &Headline, cells: &[Digest]) -> Option<GlanceMetric> {
@@ -293,9 +372,9 @@ fn leads(at: usize, cells: &[Digest]) -> bool {
 }
 
 /// Returns the range of all distributions, for histograms on one axis.
-fn axis(digests: &[&Digest]) -> Option<[f64; 2]> {
+fn axis(repetitions: &[&[&Digest]]) -> Option<[f64; 2]> {
     let edges = || {
-        let all = digests.iter().filter_map(|it| it.distribution.as_ref());
+        let all = repetitions.iter().copied().flatten().filter_map(|it| it.distribution.as_ref());
         all.filter_map(|it| Some((it.histogram.first()?.x, it.histogram.last()?.x)))
     };
     let low = edges().map(|it| it.0).reduce(f64::min)?;
@@ -334,83 +413,9 @@ fn spread(bars: &mut [f64], from: f64, to: f64, bin: &FigurePoint) {
     }
 }
 
-/// Compares the leading figures of a simulated suite with those of its document; none where it is of no
-/// document.
-fn agreement_with_document(cells: &[Digest], truths: &[&Truth]) -> Option<Agreement> {
-    let is_of_table = |row: &&CellDeviation| {
-        let mut all = cells.iter().flat_map(|it| &it.cells);
-        row.group == CellGroup::Middle && all.any(|cell| cell.id.table == row.id.table)
-    };
-    let rows: Vec<&CellDeviation> =
-        truths.iter().flat_map(|it| &it.rows).filter(is_of_table).collect();
-    let (fitted, others): (Vec<&CellDeviation>, Vec<&CellDeviation>) =
-        rows.into_iter().partition(|row| row.fitted.is_some());
-    if fitted.is_empty() && others.is_empty() {
-        return None;
-    }
-    let errors: Vec<f64> = others.iter().filter_map(|row| row.error).map(f64::abs).collect();
-    let ratio =
-        |row: &&CellDeviation| Some(row.simulated / row.published).filter(|it| it.is_finite());
-    Some(Agreement {
-        pairs: others.len(),
-        ratio: median(others.iter().filter_map(ratio).collect()),
-        near: errors.iter().filter(|it| **it <= NEAR).count(),
-        error: median(errors),
-        fitted: fitted.len(),
-        ..Agreement::default()
-    })
-}
-
-/// Compares the values of the leading metric with the published ones beside them.
-pub(crate) fn agreement(
-    first: &Headline,
-    ours: &[&Cell],
-    comparisons: &[Comparison],
-) -> Option<Agreement> {
-    let is_ours = |it: &&Comparison| {
-        it.other.origin == Origin::Published
-            && it.ours.id.metric == first.metric
-            && ours.iter().any(|cell| cell.id == it.ours.id && cell.settings == it.ours.settings)
-    };
-    let mut agreement = Agreement::default();
-    let mut ratios = Vec::new();
-    for pair in comparisons.iter().filter(is_ours) {
-        match &pair.verdict {
-            Verdict::NotComparable(reasons) => {
-                agreement.not_comparable += 1;
-                for kind in reasons.iter().map(|it| it.kind) {
-                    if !agreement.reasons.contains(&kind) {
-                        agreement.reasons.push(kind);
-                    }
-                }
-                continue;
-            }
-            _ if is_fitted(&pair.ours, &pair.other) => {
-                agreement.fitted += 1;
-                continue;
-            }
-            Verdict::Better => agreement.better += 1,
-            Verdict::Worse => agreement.worse += 1,
-            Verdict::NoDifferenceShown => {}
-        }
-        agreement.pairs += 1;
-        ratios.extend(pair.ratio);
-    }
-    let errors: Vec<f64> = ratios.iter().map(|it| (it - 1.0).abs()).collect();
-    agreement.near = errors.iter().filter(|it| **it <= NEAR).count();
-    agreement.ratio = median(ratios);
-    agreement.error = median(errors);
-    let any = agreement.pairs + agreement.fitted + agreement.not_comparable > 0;
-    any.then_some(agreement)
-}
-
 /// Returns the smallest and the largest factor between values and their theoretical limits.
 fn times_limit(first: &Headline, cells: &[Digest]) -> Option<[f64; 2]> {
     let factor = |digest: &Digest| digest.cell(first.metric)?.times_limit();
     let factors = || cells.iter().filter_map(factor);
     Some([factors().reduce(f64::min)?, factors().reduce(f64::max)?])
-}
-
-fn median(values: Vec<f64>) -> Option<f64> {
-    Sorted::new(values).quantile(0.5).value
 }

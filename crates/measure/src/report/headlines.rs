@@ -1,6 +1,6 @@
 //! Sentences that a reader must know before the first number.
 
-use super::{CellFailure, Losses, Report};
+use super::{Caveat, CellFailure, Losses, Report};
 use crate::cell::{Cell, Origin};
 use crate::kind;
 use crate::predict::capitalized;
@@ -10,6 +10,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use espbench_model::sample::Fate;
+use espbench_model::text::{count, counted};
 
 /// Different causes that are told; the table of failures has all.
 const CAUSES: usize = 3;
@@ -35,7 +36,7 @@ impl Report {
         lines.extend(self.doubts());
         let failed = self.checks.iter().filter(|c| !c.passed).count();
         if failed > 0 {
-            lines.push(format!("{failed} of {} thresholds failed.", self.checks.len()));
+            lines.push(format!("{failed} of {} failed.", count(self.checks.len(), "threshold")));
         }
         lines
     }
@@ -65,14 +66,20 @@ impl Report {
         lines
     }
 
-    /// Returns how true simulated figures are: over several seeds, or else in this run.
+    /// Returns how true simulated figures are, where published ones are of the same tests: over several seeds,
+    /// or else in this run.
     #[must_use]
     pub fn truths(&self) -> Vec<String> {
         if !self.lab_truth.is_empty() {
             return truth::sentences(&self.lab_truth);
         }
         let own = self.truth.as_ref().and_then(truth::headline);
-        own.into_iter().chain(self.truth_wifi.as_ref().and_then(truth::headline_wifi)).collect()
+        let over_wifi = self.truth_wifi.as_ref().and_then(truth::headline_wifi);
+        let mut lines: Vec<String> = own.into_iter().chain(over_wifi).collect();
+        if lines.is_empty() && self.run.origin == Origin::Simulated && !self.glance.is_empty() {
+            lines.push("No published counterpart: how true these figures are is not known.".into());
+        }
+        lines
     }
 
     /// Returns why cells could not be measured: a sentence for each different cause, of at most
@@ -97,30 +104,55 @@ impl Report {
         let mut lines: Vec<String> = groups.iter().take(CAUSES).map(sentence).collect();
         let more: usize = groups.iter().skip(CAUSES).map(Vec::len).sum();
         if more > 0 {
-            lines.push(format!("Failed: {more} further cells, for other causes."));
+            lines.push(format!("Failed: {}, for other causes.", count(more, "further cell")));
         }
         lines
     }
 
-    /// Returns sentences on what a sound peer does not send: changed content, further copies. In
-    /// the virtual lab both are results like any other.
+    /// Returns sentences on what the figures leave open, and on what a sound peer does not send: changed content,
+    /// further copies. In the virtual lab both are results like any other.
     #[must_use]
     pub fn doubts(&self) -> Vec<String> {
+        let mut doubts = self.open();
         if !self.run.origin.is_real_time() {
-            return Vec::new();
+            return doubts;
         }
         let corrupt = |l: &Losses| l.causes.get(Fate::Corrupt.name()).copied().unwrap_or_default();
         let copies = |l: &Losses| l.others.get(Fate::Duplicate.name()).copied().unwrap_or_default();
-        let changed = counted(&self.losses, corrupt).map(|(n, probes, place)| {
+        let changed = summed(&self.losses, corrupt).map(|(n, probes, place)| {
             format!(
                 "Corrupt: {n} of {probes} came with other content than was sent ({place}); they count \
                  as lost."
             )
         });
-        let again = counted(&self.losses, copies).map(|(n, probes, place)| {
-            format!("Duplicates: {n} further copies of {probes} came ({place}); each counts once.")
+        let again = summed(&self.losses, copies).map(|(n, probes, place)| {
+            let copies = counted(n, "further copy", "further copies");
+            format!("Duplicates: {copies} of {probes} came ({place}); each counts once.")
         });
-        changed.into_iter().chain(again).collect()
+        doubts.extend(changed.into_iter().chain(again));
+        doubts
+    }
+
+    /// Returns what the figures of cells leave open: each sentence once, with its cells where there are several.
+    fn open(&self) -> Vec<String> {
+        let mut groups: Vec<Vec<&Caveat>> = Vec::new();
+        for caveat in &self.caveats {
+            match groups.iter_mut().find(|group| group[0].text == caveat.text) {
+                Some(group) => group.push(caveat),
+                None => groups.push(alloc::vec![caveat]),
+            }
+        }
+        let is_alone = self.losses.len() == 1;
+        let sentence = |group: &Vec<&Caveat>| {
+            let (first, last) = (&group[0].place, &group[group.len() - 1].place);
+            match group.len() {
+                1 if is_alone => group[0].text.clone(),
+                1 => format!("{first}: {}", group[0].text),
+                n if n == self.losses.len() => format!("{} ({n} cells)", group[0].text),
+                n => format!("{} ({n} cells, {first} to {last})", group[0].text),
+            }
+        };
+        groups.iter().map(sentence).collect()
     }
 
     /// Returns whether every cell failed and left no time and no rate: then there is nothing to
@@ -140,7 +172,7 @@ impl Report {
 }
 
 /// Returns the sum of a count over the cells that have it, their probes, and which cells these are.
-fn counted(losses: &[Losses], of: impl Fn(&Losses) -> u64) -> Option<(u64, u64, String)> {
+fn summed(losses: &[Losses], of: impl Fn(&Losses) -> u64) -> Option<(u64, u64, String)> {
     let cells: Vec<&Losses> = losses.iter().filter(|it| of(it) > 0).collect();
     let place = match cells.as_slice() {
         [] => return None,

@@ -17,17 +17,26 @@ impl Losses {
             counters: crate::air::other_counters(&recorded.counters),
             ..Self::default()
         };
-        losses.probes(&recorded.samples, kind::of(&recorded.workload).is_late_after_lost());
+        let kind = kind::of(&recorded.workload);
+        if !kind.tells_loss(recorded) {
+            return losses;
+        }
+        losses.probes(&recorded.samples, kind.is_late_after_lost());
         if let Some(&copies) = recorded.counters.get(fact::DUPLICATES_NOT_KEPT).filter(|n| **n > 0)
         {
             losses.other(Fate::Duplicate.name(), copies);
         }
         // Where each probe was recorded, the receiver's totals count the same things again.
         if losses.probes == 0 {
+            let sent = kind::of(&recorded.workload).sent(recorded);
             for sample in &recorded.samples {
                 if let Sample::Interval(i) = sample {
-                    losses.interval(i);
+                    losses.interval(i, sent.is_some());
                 }
+            }
+            if let Some(sent) = sent {
+                losses.probes = sent.sent;
+                losses.lose(Cause::Unknown.name(), sent.lost());
             }
         }
         losses
@@ -104,16 +113,17 @@ impl Losses {
     }
 
     /// Counts a total; intervals would count twice. The receiving end knows what is missing; where
-    /// this end sent, that is the peer's report.
-    fn interval(&mut self, i: &Interval) {
+    /// this end sent, that is the peer's report. Numbers that a refused send used up are none of what was lost: where
+    /// the sender counts, losses are its own.
+    fn interval(&mut self, i: &Interval, sender_counts: bool) {
         if !i.total || i.observer == Observer::Sender {
             return;
         }
         let (Some(datagrams), Some(lost)) = (i.datagrams, i.lost) else {
             return;
         };
-        self.probes += datagrams + lost;
-        if lost > 0 {
+        if !sender_counts {
+            self.probes += datagrams + lost;
             self.lose(Cause::Unknown.name(), lost);
         }
         for (name, n) in [("out-of-order", i.out_of_order), ("duplicate", i.duplicates)] {
@@ -124,7 +134,9 @@ impl Losses {
     }
 
     fn lose(&mut self, cause: &str, by: u64) {
-        *self.causes.entry(String::from(cause)).or_default() += by;
+        if by > 0 {
+            *self.causes.entry(String::from(cause)).or_default() += by;
+        }
     }
 
     fn other(&mut self, name: &str, by: u64) {

@@ -3,17 +3,20 @@
 //!
 //! | module | contents |
 //! |---|---|
+//! | `agreement` | agreement of leading figures with published ones, or why they cannot be compared |
 //! | `build` | makes the report of a run, one recorded cell at a time |
 //! | `digest` | what a report keeps of a recorded cell once its samples are gone |
 //! | `fitted` | figures that the lab was fitted to, which are marked |
-//! | `glance` | the leading figures, in few rows, and their agreement with published ones |
+//! | `glance` | the leading figures, in few rows |
 //! | `headlines` | sentences that a reader must know before the first number |
 //! | `losses` | counts what became of the probes of one cell |
 //! | `pool` | repetitions of a cell as one, where a document's figures come from one test each |
 //! | `stopped` | cells that the user stopped, and how far they had come |
 //! | `sections` | the order in which a report is read, the same in every drawing |
+//! | `stations` | figures of each station of a test that several carry out at once |
 //! | `test_facts` | facts of the test that a result cell is of |
 
+mod agreement;
 mod build;
 pub(crate) mod digest;
 mod fitted;
@@ -22,13 +25,16 @@ mod headlines;
 mod losses;
 mod pool;
 mod sections;
+pub(crate) mod stations;
 mod stopped;
 mod test_facts;
 
+pub use agreement::Agreement;
+pub(crate) use agreement::agreement;
 pub(crate) use build::known;
 pub use build::{Builder, report};
-pub(crate) use glance::agreement;
-pub use glance::{Agreement, BARS, GlanceGroup, GlanceMetric, GlanceRow, GlanceValue};
+pub(crate) use glance::retain_sound;
+pub use glance::{BARS, GlanceGroup, GlanceMetric, GlanceRow, GlanceValue};
 pub use sections::{CAPTURE, DIAGNOSIS, Section};
 pub use stopped::StoppedCell;
 pub(crate) use test_facts::{add_published, add_run};
@@ -51,6 +57,12 @@ use serde::{Deserialize, Serialize};
 
 /// Version of the JSON form; `docs/report.schema.json` describes it.
 pub const SCHEMA: &str = "espbench-report/4";
+
+/// Mark in the head of a page by which it is known as ours.
+pub const PAGE_MARK: &str = "<meta name=\"generator\" content=\"espbench\">";
+
+/// First line of a report in Markdown, which is not shown.
+pub const TEXT_MARK: &str = "<!-- generator: espbench -->";
 
 /// Fates of the probes of one cell.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -78,6 +90,15 @@ pub struct CellFailure {
     pub place: String,
     /// Cause, and advice on what to do.
     pub error: String,
+}
+
+/// A sentence on what the figures of a cell leave open, though it did not fail.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Caveat {
+    /// Name of the cell, in words.
+    pub place: String,
+    /// The sentence.
+    pub text: String,
 }
 
 /// Costs of the tool itself on this host, measured before the run on loopback.
@@ -132,6 +153,9 @@ pub struct Report {
     /// Cells that the user stopped: their figures are of what was recorded until then.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stopped: Vec<StoppedCell>,
+    /// What the plan sets of the lab that was named to other values than the lab's file, in words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub overridden: Vec<String>,
     /// The leading figures, by plan and kind of test: the first look.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub glance: Vec<GlanceGroup>,
@@ -163,6 +187,9 @@ pub struct Report {
     pub checks: Vec<Check>,
     /// Cells that failed.
     pub failures: Vec<CellFailure>,
+    /// What the figures of cells leave open: loss that cannot be told, a search that reached its end.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub caveats: Vec<Caveat>,
     /// The tool's own cost on this host.
     pub overhead: Option<Overhead>,
     /// Errors of the lab over several seeds, of the documents that simulated tests here are like.
@@ -213,6 +240,7 @@ impl Report {
             incomplete: false,
             missing: 0,
             stopped: Vec::new(),
+            overridden: Vec::new(),
             glance: Vec::new(),
             prediction: None,
             tuning: None,
@@ -226,6 +254,7 @@ impl Report {
             warnings: Vec::new(),
             checks: Vec::new(),
             failures: Vec::new(),
+            caveats: Vec::new(),
             overhead: None,
             lab_truth: Vec::new(),
             truth: None,

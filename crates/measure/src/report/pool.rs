@@ -54,6 +54,7 @@ pub(super) fn one(repetitions: &[&Digest]) -> Digest {
         repetition: 0,
         cells: first.cells.iter().map(of_metric).collect(),
         few: Vec::new(),
+        usual_line: None,
         distribution,
         ..first.clone()
     }

@@ -9,6 +9,7 @@ use crate::run::Recorded;
 use alloc::format;
 use alloc::string::{String, ToString as _};
 use espbench_model::sample::Sample;
+use espbench_model::text::count;
 use espbench_model::time::Instant;
 use serde::{Deserialize, Serialize};
 
@@ -79,7 +80,7 @@ impl Report {
         }
         let resume = format!("espbench run --resume {}", self.run.name);
         let not_begun = self.missing.saturating_sub(self.stopped.len());
-        let cells = |n: usize| if n == 1 { "1 cell".into() } else { format!("{n} cells") };
+        let cells = |n| count(n, "cell");
         let Some(first) = self.stopped.first() else {
             let are = if not_begun == 1 { "is" } else { "are" };
             return Some(format!(

@@ -252,6 +252,8 @@ settings! {
     RadiosAlone(bool) "radios_alone" "",
     /// Walls between a listener and its devices.
     Walls(u8) "walls" "",
+    /// Loss in one of these walls.
+    WallLoss(f64) "wall_loss_db" "dB",
     /// Sleep of a battery's device between two messages.
     Sleep(Name) "sleep" "",
     /// Most of the messages that may be lost, 0 to 1.

@@ -38,8 +38,29 @@ pub(crate) fn table(material: &Material<'_>, comparisons: &[Comparison]) -> Opti
     })
 }
 
+/// Returns the pairs that differ, and a line for all that do not; what differs between the two runs stands in the
+/// notes.
+#[must_use]
+pub fn folded(
+    comparisons: &[Comparison],
+    title: &str,
+    origin: Origin,
+    differences: &[String],
+) -> Table {
+    let (same, others): (Vec<Comparison>, Vec<Comparison>) =
+        comparisons.iter().cloned().partition(|it| it.verdict == Verdict::NoDifferenceShown);
+    let mut table = pairs(&others, title, origin);
+    if !same.is_empty() {
+        let results = if same.len() == 1 { "result" } else { "results" };
+        let words = format!("{} {results} without a difference shown", same.len());
+        table.rows.push(alloc::vec![Some(words), None, None, None, None]);
+    }
+    table.notes.extend(differences.iter().cloned());
+    table
+}
+
 /// Returns each pair that could be judged, and one line for each group that could not, as `espbench
-/// compare` prints them.
+/// compare --full` prints them.
 #[must_use]
 pub fn pairs(comparisons: &[Comparison], title: &str, origin: Origin) -> Table {
     let judged = |c: &&Comparison| !matches!(c.verdict, Verdict::NotComparable(_));
@@ -75,8 +96,8 @@ pub fn pairs(comparisons: &[Comparison], title: &str, origin: Origin) -> Table {
 /// it, and comes last.
 #[must_use]
 pub fn differing(comparisons: &[Comparison]) -> Vec<&Comparison> {
-    let differs = |c: &&Comparison| matches!(c.verdict, Verdict::Better | Verdict::Worse);
-    let mut all: Vec<&Comparison> = comparisons.iter().filter(differs).collect();
+    let mut all: Vec<&Comparison> =
+        comparisons.iter().filter(|it| it.verdict.kind().is_difference()).collect();
     let rank = |c: &Comparison| (is_fitted(c), c.shown_change());
     all.sort_by(|a, b| {
         let ((a, x), (b, y)) = (rank(a), rank(b));
@@ -112,10 +133,8 @@ pub fn excluded(comparisons: &[Comparison]) -> Vec<String> {
 /// Returns a pair in words: the result, this and the other value, and the ratio, where there is one.
 #[must_use]
 pub fn texts(c: &Comparison) -> [Option<String>; 4] {
-    let value = |cell: &Cell| {
-        let value = digits::worth(cell.value?, cell.ci_low, cell.ci_high);
-        Some(format!("{value} {}", super::unit_sign(&cell.unit)))
-    };
+    let value =
+        |cell: &Cell| Some(format!("{} {}", digits::unmarked(cell)?, super::unit_sign(&cell.unit)));
     [Some(named(&c.ours)), value(&c.ours), value(&c.other), ratio(&[c])]
 }
 
@@ -183,7 +202,7 @@ fn groups(comparisons: &[Comparison]) -> Vec<ComparedGroup<'_>> {
 fn kinds(verdict: &Verdict) -> Vec<ReasonKind> {
     match verdict {
         Verdict::NotComparable(reasons) => reasons.iter().map(|it| it.kind).collect(),
-        Verdict::Better | Verdict::Worse | Verdict::NoDifferenceShown => Vec::new(),
+        _ => Vec::new(),
     }
 }
 
@@ -193,6 +212,7 @@ pub fn words(verdict: &Verdict) -> (&'static str, String) {
     match verdict {
         Verdict::Better => ("better", String::new()),
         Verdict::Worse => ("worse", String::new()),
+        Verdict::Differs => ("differs; neither is better", String::new()),
         Verdict::NoDifferenceShown => ("no difference shown", String::new()),
         Verdict::NotComparable(reasons) => {
             let texts: Vec<&str> = reasons.iter().map(|it| it.text.as_str()).collect();
@@ -265,9 +285,28 @@ fn ratio(members: &[&Comparison]) -> Option<String> {
         });
     }
     let only = members[0];
-    let ratio = digits::worth(low, only.ratio_low, only.ratio_high);
-    Some(match digits::interval(only.ratio_low, only.ratio_high) {
+    let (low_end, high_end) = (only.ratio_low, only.ratio_high);
+    if low_end.is_none() && high_end.is_none() {
+        return Some(digits::plain(low));
+    }
+    if is_wide(low_end, high_end) {
+        return Some(format!("{} (too few data for an interval)", digits::three(low)));
+    }
+    let ratio = digits::worth(low, low_end, high_end);
+    Some(match digits::interval(low_end, high_end) {
         Some(interval) => format!("{ratio} ({interval})"),
         None => ratio,
     })
+}
+
+/// Factor between the ends of a ratio's interval from which on it says nothing.
+const WIDE: f64 = 100.0;
+
+/// Returns whether an interval of a ratio leaves any ratio possible.
+fn is_wide(low: Option<f64>, high: Option<f64>) -> bool {
+    match (low, high) {
+        (Some(low), Some(high)) => low <= 1.0 && high >= 1.0 && high >= WIDE * low,
+        (low, None) => low.is_none_or(|low| low <= 0.0),
+        (None, Some(_)) => false,
+    }
 }

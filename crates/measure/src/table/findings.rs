@@ -6,6 +6,7 @@ use crate::report::digest::Material;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use espbench_dot11::wifi::MEMBERSHIPS;
 
 /// Makes the table of findings; those of several cells that agree stand in one row.
 pub(crate) fn table(material: &Material<'_>) -> Option<Table> {
@@ -13,7 +14,11 @@ pub(crate) fn table(material: &Material<'_>) -> Option<Table> {
     for digest in material.digests {
         let its = kind::of(&digest.workload);
         let kind = its.name();
-        for (name, value) in digest.facts.iter().filter(|(name, _)| !its.tells_fact(name)) {
+        for (name, value) in digest
+            .facts
+            .iter()
+            .filter(|(name, _)| !its.tells_fact(name) && *name != MEMBERSHIPS.name())
+        {
             match rows.iter_mut().find(|r| (r.0, r.1, r.2) == (kind, name, value)) {
                 Some(row) => row.4 += 1,
                 None => rows.push((kind, name, value, digest.place(), 1)),

@@ -10,6 +10,7 @@
 //! | `power` | what cells of devices over Wi-Fi cost their battery, beside what they gave for it |
 //! | [`repetitions`] | what repetitions of a run can show |
 //! | `round_trips` | columns and settings of all kinds of round trips |
+//! | `stations` | the stations of tests that several carry out at once: their access points and their figures |
 //! | [`status`] | the parts of a report that are not results, as tables |
 //! | [`truth`] | how far simulated figures are from the published ones |
 
@@ -20,6 +21,7 @@ pub(crate) mod overview;
 pub(crate) mod power;
 pub mod repetitions;
 pub(crate) mod round_trips;
+pub(crate) mod stations;
 pub mod status;
 pub mod truth;
 

@@ -5,6 +5,7 @@ use crate::cell::Cell;
 use crate::digits;
 use crate::kind;
 use crate::report::digest::{Digest, Material};
+use crate::report::retain_sound;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -16,10 +17,13 @@ const MANY: usize = 12;
 pub(crate) fn table(material: &Material<'_>) -> Option<Table> {
     let mut rows = Vec::new();
     for kind in kind::over_ip() {
-        let digests = chosen(material.of_kind(kind.name()));
+        let all = material.of_kind(kind.name());
+        let mut headlines = kind.headlines().to_vec();
+        retain_sound(&mut headlines, &all);
+        let digests = chosen(all);
         let many = digests.len() > MANY;
         for digest in digests {
-            for it in kind.headlines().iter().filter(|it| !many || it.metric != "loss") {
+            for it in headlines.iter().filter(|it| !many || it.metric != "loss") {
                 let cell = digest.cell(it.metric);
                 rows.extend(cell.and_then(|c| row(material, digest, c, &it.name())));
             }

@@ -2,7 +2,6 @@
 //! of how true the lab is.
 
 use super::{CellDeviation, CellGroup, CellStanding, Documents, GroupErrors, Truth};
-use crate::kind;
 use crate::report::Report;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -132,15 +131,12 @@ pub fn over_seeds(rows: &[SeedErrors]) -> Vec<SeedGroup> {
     groups.into_values().map(group).collect()
 }
 
-/// Returns the groups of the documents that simulated tests of a report are like.
+/// Returns the groups of the documents that have figures of a report's simulated tests.
 #[must_use]
 pub fn of_report(groups: Vec<SeedGroup>, report: &Report) -> Vec<SeedGroup> {
-    let has = |documents| {
-        let mut kinds = report.glance.iter().map(|it| it.kind.as_str());
-        kinds.any(|name| match documents {
-            Documents::EspNow => kind::others().any(|it| it.name() == name),
-            Documents::Wifi => kind::over_ip().any(|it| it.name() == name),
-        })
+    let has = |documents| match documents {
+        Documents::EspNow => report.truth.is_some(),
+        Documents::Wifi => report.truth_wifi.is_some(),
     };
     groups.into_iter().filter(|it| it.documents.is_some_and(has)).collect()
 }

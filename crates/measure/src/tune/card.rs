@@ -72,7 +72,7 @@ impl TuneChange {
         let mut parts: Vec<String> = self.gives.iter().map(gain).collect();
         parts.extend(cost(self.heap_kb).map(|by| format!("heap {by} KB")));
         parts.extend(cost(self.current_ma).map(|by| format!("current {by} mA")));
-        parts.extend(self.holds_with.as_ref().map(|it| format!("{it} would do")));
+        parts.extend(self.holds_with.as_ref().map(|it| format!("{it} is enough")));
         parts.join(", ")
     }
 }

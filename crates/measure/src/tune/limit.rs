@@ -285,8 +285,8 @@ pub fn table(limits: &[DirectionLimits], title: &str) -> Option<Table> {
         Column::words("Mbit/s"),
         Column::setting("simulated", ""),
         Column::words("bottleneck: at most"),
-        Column::setting("without it", ""),
-        Column::words("then"),
+        Column::setting("if lifted", ""),
+        Column::words("next limit"),
     ];
     (!rows.is_empty()).then(|| Table {
         id: "tune-limits".into(),

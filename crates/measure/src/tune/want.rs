@@ -201,7 +201,7 @@ fn unknown(name: &str) -> String {
         Some(near) => format!("did you mean {near}?"),
         None => format!("there are {}", names.join(", ")),
     };
-    format!("`{name}` is nothing that can be wanted; {hint}")
+    format!("`{name}` is no goal that --want knows; {hint}")
 }
 
 /// Parses a value in the metric's unit.
@@ -275,7 +275,7 @@ mod tests {
         assert_eq!(wrong("tcp-tx"), "`tcp-tx` has no limit: write it as tcp-tx>=20Mbit/s");
         assert_eq!(
             wrong("tpc-tx>=1Mbit/s"),
-            "`tpc-tx` is nothing that can be wanted; did you mean tcp-tx?"
+            "`tpc-tx` is no goal that --want knows; did you mean tcp-tx?"
         );
         assert!(wrong("goodness>=1").contains("there are tcp-tx, tcp-rx"));
         assert_eq!(wrong("tcp-tx<=20Mbit/s"), "of tcp-tx more is better: write tcp-tx>=…");

@@ -7,7 +7,8 @@ mod rules;
 mod words;
 
 pub use comb::{BEACON_PERIOD, in_phase};
-pub use rules::{advise, clock};
+pub use rules::advise;
+pub(crate) use rules::{clock, few_samples};
 
 use alloc::format;
 use alloc::string::String;
@@ -19,15 +20,25 @@ use serde::{Deserialize, Serialize};
 pub enum Advice {
     /// Too few samples to enclose a quantile from both sides.
     FewSamples {
-        /// The metrics concerned, joined by commas.
-        metrics: String,
+        /// The quantile, as it is named where it is shown.
+        #[serde(alias = "metrics")]
+        metric: String,
+        /// Value of the quantile.
+        #[serde(default)]
+        value: f64,
+        /// Unit of the value.
+        #[serde(default)]
+        unit: String,
         /// Number of samples.
         n: u64,
-        /// Number of samples that the most demanding of the metrics needs.
+        /// Number of samples that it needs.
         needed: u64,
     },
     /// Two populations in one distribution.
     Bimodal {
+        /// Quantity that has them, such as `round trip`.
+        #[serde(default)]
+        metric: String,
         /// Centre of the lower mode.
         low: f64,
         /// Centre of the upper mode.
@@ -37,15 +48,29 @@ pub enum Advice {
     },
     /// The values grow or fall during the cell.
     Drifting {
-        /// Median of the cell's last part over that of its first one.
-        ratio: f64,
+        /// Quantity that grows or falls, such as `round trip`.
+        #[serde(default)]
+        metric: String,
+        /// Median of the cell's first part.
+        #[serde(default)]
+        first: f64,
+        /// Median of its last one.
+        #[serde(default)]
+        last: f64,
+        /// Unit of both.
+        #[serde(default)]
+        unit: String,
     },
     /// The clock's step is not small against what is measured.
     ClockTooCoarse {
+        /// The time, as it is named where it is shown.
+        #[serde(default)]
+        metric: String,
         /// Step of the clock in nanoseconds.
         step_ns: u64,
-        /// Median of the times that are measured with the clock, in nanoseconds.
-        median_ns: u64,
+        /// The time in nanoseconds.
+        #[serde(alias = "median_ns")]
+        value_ns: u64,
     },
     /// The receiving socket's buffer overflowed: loss on this host, not on the link.
     SocketBufferOverflow {
@@ -60,6 +85,25 @@ pub enum Advice {
         kept: f64,
         /// Unit of both.
         unit: String,
+    },
+    /// A job for all devices served a part of them.
+    PartlyServed {
+        /// Number of devices that were served.
+        served: u64,
+        /// Number of all.
+        devices: u64,
+    },
+    /// A console lost characters of commands that were typed at it.
+    CommandCut {
+        /// Number of characters lost.
+        characters: u64,
+    },
+    /// Datagrams of an offered rate that the driver refused for want of memory.
+    SendsRefused {
+        /// Datagrams refused.
+        refused: u64,
+        /// Datagrams of the offer.
+        offered: u64,
     },
     /// Replies arrive in phase with an access point's beacons: the station sleeps between them.
     BeaconComb {
@@ -84,6 +128,9 @@ impl Advice {
     #[must_use]
     pub const fn weight(&self) -> u8 {
         match self {
+            Self::CommandCut { .. } => 11,
+            Self::PartlyServed { .. } => 10,
+            Self::SendsRefused { .. } => 9,
             Self::BeyondModel { .. } => 8,
             Self::SocketBufferOverflow { .. } => 7,
             Self::BeaconComb { .. } => 6,

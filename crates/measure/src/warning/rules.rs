@@ -2,14 +2,14 @@
 
 use super::{Advice, BEACON_PERIOD, Warning, in_phase};
 use crate::cell::Cell;
-use crate::kind::{self, SenderPace};
+use crate::kind::{self, Observations, SenderPace};
 use crate::label;
 use crate::metric::{self, Statistic};
+use crate::modes;
 use crate::quantile::{Sorted, needed};
 use crate::run::Recorded;
+use crate::trend::{self, Drift};
 use crate::units::conversion;
-use crate::{modes, trend};
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use espbench_model::fact::{self, CertificateCheck};
@@ -17,18 +17,24 @@ use espbench_model::fact::{self, CertificateCheck};
 /// A sender that keeps less than this part of the rate asked fell behind.
 const KEPT: f64 = 0.98;
 
-/// A clock whose step is more than this part of the median is too coarse.
+/// A clock whose step is more than this part of a time is too coarse for it.
 const COARSE: f64 = 0.05;
 
-/// Returns the advice on one recorded cell and the result cells made of it.
+/// Times that differ by less say nothing of a link: a host that wakes another task, or changes its
+/// frequency, takes as long.
+const WORTH_MS: f64 = 0.1;
+
+/// Returns the advice on one recorded cell, of which the figures are known.
 #[must_use]
 pub fn advise(recorded: &Recorded, cells: &[Cell]) -> Vec<Warning> {
     let rules = [
-        few_samples(cells),
         bimodal(recorded),
         drifting(recorded),
         overflow(recorded),
         sender_behind(recorded),
+        command_cut(recorded),
+        partly_served(cells),
+        sends_refused(cells),
         beacon_comb(recorded),
         not_verified(recorded),
         beyond_model(recorded),
@@ -41,17 +47,15 @@ pub fn advise(recorded: &Recorded, cells: &[Cell]) -> Vec<Warning> {
     rules.into_iter().flatten().map(warning).collect()
 }
 
-/// Returns the advice on the step of the host's clock, which only a calibration knows. `cells` are
-/// the result cells of one recorded cell; `kind` is that of its workload, and `place` names it.
-#[must_use]
-pub fn clock(kind: &str, place: &str, cells: &[Cell], step_ns: u64) -> Option<Warning> {
-    let medians = cells.iter().filter(|c| metric::of(c).1 == Statistic::P50);
-    let in_ns = medians.filter_map(|c| Some(c.value? * conversion(&c.unit, "ns")?));
-    let median = in_ns.filter(|ns| ns.is_finite()).reduce(f64::min)?;
-    (step_ns as f64 > COARSE * median).then(|| Warning {
-        place: place.into(),
-        workload: kind.into(),
-        advice: Advice::ClockTooCoarse { step_ns, median_ns: libm::round(median) as u64 },
+/// Returns the advice on the step of the host's clock, which only a calibration knows, for a time that is
+/// shown under that name.
+pub(crate) fn clock(name: &str, cell: &Cell, step_ns: u64) -> Option<Advice> {
+    let value = cell.value? * conversion(&cell.unit, "ns")?;
+    let is_coarse = value.is_finite() && value > 0.0 && step_ns as f64 > COARSE * value;
+    is_coarse.then(|| Advice::ClockTooCoarse {
+        metric: name.into(),
+        step_ns,
+        value_ns: libm::round(value) as u64,
     })
 }
 
@@ -67,36 +71,46 @@ const fn level(statistic: Statistic) -> Option<f64> {
     }
 }
 
-/// Finds quantiles with a value, but without both ends of their interval. All of a cell's are one
-/// advice.
-fn few_samples(cells: &[Cell]) -> Option<Advice> {
-    let mut found: Option<(String, u64, u64)> = None;
-    for cell in cells {
-        let Some(q) = level(metric::of(cell).1) else { continue };
-        let (Some(n), Some(_)) = (cell.n, cell.value) else { continue };
-        let wanted = needed(q);
-        if n >= wanted {
-            continue;
-        }
-        found = Some(match found {
-            None => (cell.id.metric.clone(), n, wanted),
-            Some((metrics, least, most)) => {
-                (format!("{metrics}, {}", cell.id.metric), least.min(n), most.max(wanted))
-            }
-        });
-    }
-    found.map(|(metrics, n, needed)| Advice::FewSamples { metrics, n, needed })
+/// Returns the advice on a quantile that is shown under that name and has a value, but not both ends of
+/// its interval.
+pub(crate) fn few_samples(name: &str, cell: &Cell) -> Option<Advice> {
+    let needed = needed(level(metric::of(cell).1)?);
+    let (n, value) = (cell.n?, cell.value?);
+    let is_open = cell.ci_low.is_none() || cell.ci_high.is_none();
+    (is_open && n < needed).then(|| Advice::FewSamples {
+        metric: name.into(),
+        value,
+        unit: cell.unit.clone(),
+        n,
+        needed,
+    })
 }
 
 fn bimodal(recorded: &Recorded) -> Option<Advice> {
-    let sorted = Sorted::new(kind::of(&recorded.workload).latencies(recorded));
+    let Observations { quantity, unit, values } =
+        kind::of(&recorded.workload).latencies(recorded)?;
+    let sorted = Sorted::new(values);
     let modes = modes::two_modes(sorted.values(), u64::from(recorded.ordinal))?;
-    Some(Advice::Bimodal { low: modes.low, high: modes.high, unit: "ms".into() })
+    let (metric, unit) = (quantity.into(), String::from(unit));
+    is_worth(modes.low, modes.high, &unit).then_some(Advice::Bimodal {
+        metric,
+        low: modes.low,
+        high: modes.high,
+        unit,
+    })
 }
 
 fn drifting(recorded: &Recorded) -> Option<Advice> {
-    let values = kind::of(&recorded.workload).course(recorded);
-    trend::drift(&values).map(|ratio| Advice::Drifting { ratio })
+    let Observations { quantity, unit, values } = kind::of(&recorded.workload).course(recorded)?;
+    let Drift { first, last } = trend::drift(&values)?;
+    let (metric, unit) = (quantity.into(), String::from(unit));
+    is_worth(first, last, &unit).then_some(Advice::Drifting { metric, first, last, unit })
+}
+
+/// Returns whether two levels are so far apart that something can be done about it: times by more than
+/// a host's own scatter.
+fn is_worth(one: f64, other: f64, unit: &str) -> bool {
+    conversion(unit, "ms").is_none_or(|to_ms| (other - one).abs() * to_ms >= WORTH_MS)
 }
 
 fn overflow(recorded: &Recorded) -> Option<Advice> {
@@ -108,6 +122,29 @@ fn sender_behind(recorded: &Recorded) -> Option<Advice> {
     let SenderPace { asked, kept, unit } = kind::of(&recorded.workload).pace(recorded)?;
     let behind = asked.is_finite() && kept < KEPT * asked;
     behind.then(|| Advice::SenderBehind { asked, kept, unit: unit.into() })
+}
+
+fn command_cut(recorded: &Recorded) -> Option<Advice> {
+    let characters = *recorded.counters.get(fact::TYPED_LOST)?;
+    (characters > 0).then_some(Advice::CommandCut { characters })
+}
+
+fn partly_served(cells: &[Cell]) -> Option<Advice> {
+    let (served, devices) = count(cells, "devices_served")?;
+    (served < devices).then_some(Advice::PartlyServed { served, devices })
+}
+
+/// Finds sends that were refused where a rate was offered; a sender without one asks until it is refused.
+fn sends_refused(cells: &[Cell]) -> Option<Advice> {
+    cells.iter().find(|it| it.id.metric == "loss_of_offered")?;
+    let (refused, offered) = count(cells, "packets_refused")?;
+    (refused > 0).then_some(Advice::SendsRefused { refused, offered })
+}
+
+/// Returns a count and what it is of.
+fn count(cells: &[Cell], metric: &str) -> Option<(u64, u64)> {
+    let cell = cells.iter().find(|it| it.id.metric == metric)?;
+    Some((cell.value? as u64, cell.n?))
 }
 
 fn beacon_comb(recorded: &Recorded) -> Option<Advice> {

@@ -2,9 +2,11 @@
 
 use super::Advice;
 use crate::digits::plain;
+use crate::table::unit_sign;
 use alloc::format;
 use alloc::string::{String, ToString};
 use core::fmt;
+use espbench_model::text::counted;
 
 impl Advice {
     /// Returns what was seen, why it matters, and what to try, in plain sentences.
@@ -18,12 +20,19 @@ impl Advice {
     #[must_use]
     pub fn parts(&self) -> [String; 3] {
         match self {
-            Self::FewSamples { metrics, n, needed } => few_samples(metrics, *n, *needed),
-            Self::Bimodal { low, high, unit } => bimodal(*low, *high, unit),
-            Self::Drifting { ratio } => drifting(*ratio),
-            Self::ClockTooCoarse { step_ns, median_ns } => clock(*step_ns, *median_ns),
+            Self::FewSamples { metric, value, unit, n, needed } => {
+                few_samples(metric, [*value, *n as f64], unit, *needed)
+            }
+            Self::Bimodal { metric, low, high, unit } => bimodal(metric, *low, *high, unit),
+            Self::Drifting { metric, first, last, unit } => drifting(metric, *first, *last, unit),
+            Self::ClockTooCoarse { metric, step_ns, value_ns } => {
+                clock(metric, *step_ns, *value_ns)
+            }
             Self::SocketBufferOverflow { dropped } => overflow(*dropped),
             Self::SenderBehind { asked, kept, unit } => behind(*asked, *kept, unit),
+            Self::PartlyServed { served, devices } => partly_served(*served, *devices),
+            Self::CommandCut { characters } => command_cut(*characters),
+            Self::SendsRefused { refused, offered } => refused_sends(*refused, *offered),
             Self::BeaconComb { period_ms, strength } => comb(*period_ms, *strength),
             Self::CertificateNotVerified => not_verified(),
             Self::BeyondModel { farthest_m, valid_m } => beyond_model(*farthest_m, *valid_m),
@@ -37,18 +46,26 @@ impl fmt::Display for Advice {
     }
 }
 
-fn few_samples(metrics: &str, n: u64, needed: u64) -> [String; 3] {
+fn few_samples(metric: &str, [value, n]: [f64; 2], unit: &str, needed: u64) -> [String; 3] {
     [
-        format!("{n} samples are too few to enclose {metrics} from both sides."),
+        format!(
+            "{metric}, {}: {n} samples are too few to enclose it from both sides.",
+            amount(value, unit)
+        ),
         "The tail may be much longer than the figure says.".to_string(),
         format!("Take {needed} samples or more, or read a lower quantile."),
     ]
 }
 
-fn bimodal(low: f64, high: f64, unit: &str) -> [String; 3] {
-    let (low, high) = (plain(low), plain(high));
+/// Returns a value with its unit.
+fn amount(value: f64, unit: &str) -> String {
+    format!("{} {}", plain(value), unit_sign(unit))
+}
+
+fn bimodal(metric: &str, low: f64, high: f64, unit: &str) -> [String; 3] {
+    let (low, high) = (amount(low, unit), amount(high, unit));
     [
-        format!("The values fall into two groups, around {low} {unit} and {high} {unit}."),
+        format!("{metric}: the values fall into two groups, around {low} and {high}."),
         "A mean or a median then describes neither of them.".to_string(),
         "Look at the distribution; power save, retries and a scan each make an upper group. \
          Switch one off and compare."
@@ -56,29 +73,25 @@ fn bimodal(low: f64, high: f64, unit: &str) -> [String; 3] {
     ]
 }
 
-fn drifting(ratio: f64) -> [String; 3] {
-    let direction = if ratio > 1.0 { "grow" } else { "fall" };
+fn drifting(metric: &str, first: f64, last: f64, unit: &str) -> [String; 3] {
+    let direction = if last > first { "grows" } else { "falls" };
     [
         format!(
-            "The values {direction} during the cell: at its end they are {} times those at its \
-             start.",
-            plain(ratio)
+            "{metric}: it {direction} during the cell, from {} at its start to {} at its end.",
+            amount(first, unit),
+            amount(last, unit)
         ),
-        "No single figure describes them, and the intervals assume that they stay.".to_string(),
-        "Look at them over time; a queue that fills (offer less), heat, and another station on \
-         the channel are usual causes."
+        "No single figure describes it, and the intervals assume that it stays.".to_string(),
+        "Look at it over time; a queue that fills (offer less), heat, and another station on the \
+         channel are usual causes."
             .to_string(),
     ]
 }
 
-fn clock(step_ns: u64, median_ns: u64) -> [String; 3] {
+fn clock(metric: &str, step_ns: u64, value_ns: u64) -> [String; 3] {
     let us = |ns: u64| plain(ns as f64 / 1e3);
     [
-        format!(
-            "The clock moves in steps of {} us, and the median is only {} us.",
-            us(step_ns),
-            us(median_ns)
-        ),
+        format!("{metric}, {} us: the clock moves in steps of {} us.", us(value_ns), us(step_ns)),
         "Differences below a step do not show, and quantiles fall onto the same step.".to_string(),
         "Measure from a host with a finer clock (the run's facts name the clock source)."
             .to_string(),
@@ -86,8 +99,7 @@ fn clock(step_ns: u64, median_ns: u64) -> [String; 3] {
 }
 
 fn overflow(dropped: u64) -> [String; 3] {
-    let datagrams =
-        if dropped == 1 { "1 datagram".to_string() } else { format!("{dropped} datagrams") };
+    let datagrams = counted(dropped, "datagram", "datagrams");
     [
         format!("The kernel dropped {datagrams}, as the receive buffer of the socket was full."),
         "That is loss on this host, and it is counted as loss of the link.".to_string(),
@@ -107,6 +119,37 @@ fn behind(asked: f64, kept: f64, unit: &str) -> [String; 3] {
     ]
 }
 
+fn partly_served(served: u64, devices: u64) -> [String; 3] {
+    [
+        format!("{served} of {devices} devices were served."),
+        "So there is no time for all of them, and none is compared with a published one."
+            .to_string(),
+        "Send again to the others; the report lists what the consoles printed.".to_string(),
+    ]
+}
+
+fn command_cut(characters: u64) -> [String; 3] {
+    [
+        format!("A console lost {characters} characters of what was typed at it."),
+        "A command was cut: the test is not the one that was asked for.".to_string(),
+        "Look at the commands in the report; a busy device takes 256 characters at once, and a line holds 511."
+            .to_string(),
+    ]
+}
+
+fn refused_sends(refused: u64, offered: u64) -> [String; 3] {
+    let share = plain(libm::round(1000.0 * refused as f64 / offered.max(1) as f64) / 10.0);
+    [
+        format!("sendto refused {refused} of {offered} datagrams ({share} %): no memory (ENOMEM)."),
+        "They were never sent: the stations could not get the offered rate onto the channel. Loss is of \
+         what was sent."
+            .to_string(),
+        "Offer less, use more channels, or give the driver more TX buffers \
+         (CONFIG_ESP_WIFI_DYNAMIC_TX_BUFFER_NUM)."
+            .to_string(),
+    ]
+}
+
 fn comb(period_ms: f64, strength: f64) -> [String; 3] {
     [
         format!(
@@ -123,7 +166,7 @@ fn comb(period_ms: f64, strength: f64) -> [String; 3] {
 fn not_verified() -> [String; 3] {
     [
         "The server's certificate was not checked (--insecure).".to_string(),
-        "Whoever answers is trusted: another machine may have been measured, and may have read what \
+        "Any server is trusted: another machine may have answered, and may have read what \
          was sent to it."
             .to_string(),
         "Give the authority's certificate with --ca FILE, and leave --insecure out.".to_string(),

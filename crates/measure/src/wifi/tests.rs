@@ -267,10 +267,11 @@ fn charge_is_current_charge_for_a_message_and_life() {
         .iter()
         .map(|metric| {
             let cell = report.cells.iter().find(|c| c.id.metric == *metric).unwrap();
-            format!("{} {}", cell.value.unwrap(), cell.unit)
+            format!("{:.0} {}", cell.value.unwrap(), cell.unit)
         })
         .collect();
-    assert_eq!(told, ["5 mA", "5000 uC", "442 h"]);
+    // 3000 mAh of an 18650, which loses 0.8 % by itself meanwhile.
+    assert_eq!(told, ["5 mA", "5000 uC", "594 h"]);
     assert!(report.losses[0].counters.contains_key(fact::CHARGE_NC));
 }
 

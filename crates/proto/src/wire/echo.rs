@@ -2,7 +2,8 @@
 //!
 //! **ASCII**, as the published ESP32 benchmark sends it (smellbomb-udp, Python client): the digits
 //! 0 to 8 over and over, then a line feed that is not counted in the size. The form carries no
-//! sequence number.
+//! sequence number; but each probe begins one digit further than the one before, so that a reply shows
+//! which of the last [`ASCII_PERIOD`] probes it answers. The published client begins each with 0.
 //!
 //! **Binary**, ours: a header, then a pattern. Integers are big-endian.
 //!
@@ -20,25 +21,49 @@ pub const HEADER_LEN: usize = 16;
 
 const MAGIC: [u8; 4] = *b"EBe1";
 
-/// Writes the ASCII probe of `size` payload bytes into `buf` and returns its length with the line
+/// Number of different ASCII probes.
+pub const ASCII_PERIOD: u64 = 9;
+
+/// Returns the digit at position `at` of the ASCII probe of that number.
+const fn digit(number: u64, at: usize) -> u8 {
+    b'0' + ((number % ASCII_PERIOD + at as u64 % ASCII_PERIOD) % ASCII_PERIOD) as u8
+}
+
+/// Writes the ASCII probe of that number and of `size` payload bytes into `buf` and returns its length with the line
 /// feed, or `None` if the buffer is too short.
-pub fn emit_ascii(size: usize, buf: &mut [u8]) -> Option<usize> {
+pub fn emit_ascii(number: u64, size: usize, buf: &mut [u8]) -> Option<usize> {
     let len = size.checked_add(1)?;
     let buf = buf.get_mut(..len)?;
     for (i, byte) in buf[..size].iter_mut().enumerate() {
-        *byte = b'0' + (i % 9) as u8;
+        *byte = digit(number, i);
     }
     buf[size] = b'\n';
     Some(len)
 }
 
-/// Tells whether a datagram is the ASCII probe of `size` bytes, whole and unchanged.
+/// Tells whether a datagram is the ASCII probe of that number and of `size` bytes, whole and unchanged.
 #[must_use]
-pub fn is_ascii(size: usize, datagram: &[u8]) -> bool {
+pub fn is_ascii(number: u64, size: usize, datagram: &[u8]) -> bool {
     let Some((&last, digits)) = datagram.split_last() else { return false };
-    last == b'\n'
-        && digits.len() == size
-        && digits.iter().enumerate().all(|(i, &byte)| byte == b'0' + (i % 9) as u8)
+    last == b'\n' && digits.len() == size && alike(number, digits) == size
+}
+
+/// Returns how many ASCII probes before the last one, whose number is given, a datagram shows: 0 is that one.
+///
+/// A changed reply is that of the probe with which most of its digits agree; where less than half agree with any, nothing
+/// tells, and the last one is meant.
+#[must_use]
+pub fn ascii_behind(last: u64, size: usize, datagram: &[u8]) -> u64 {
+    let digits = &datagram[..datagram.len().min(size)];
+    let likeness = |behind: &u64| alike(last - behind, digits);
+    let all = 0..ASCII_PERIOD.min(last.saturating_add(1));
+    let best = all.rev().max_by_key(likeness).unwrap_or(0);
+    if 2 * likeness(&best) > digits.len() { best } else { 0 }
+}
+
+/// Counts the digits that are those of the ASCII probe of that number.
+fn alike(number: u64, digits: &[u8]) -> usize {
+    digits.iter().enumerate().filter(|&(i, byte)| *byte == digit(number, i)).count()
 }
 
 /// The header of a binary probe.
@@ -96,14 +121,32 @@ mod tests {
     #[test]
     fn ascii_is_what_the_published_client_sends() {
         let mut buf = [0; 16];
-        assert_eq!(emit_ascii(11, &mut buf), Some(12));
+        assert_eq!(emit_ascii(9, 11, &mut buf), Some(12));
         assert_eq!(&buf[..12], b"01234567801\n");
-        assert!(is_ascii(11, b"01234567801\n"));
-        assert!(!is_ascii(11, b"01234567801"), "without its line feed");
-        assert!(!is_ascii(11, b"01234567811\n"), "one digit changed");
-        assert!(!is_ascii(11, b"01234567801x") && !is_ascii(10, b"01234567801\n"));
-        assert!(is_ascii(0, b"\n") && !is_ascii(0, b""));
-        assert_eq!(emit_ascii(16, &mut buf), None);
+        assert!(is_ascii(0, 11, b"01234567801\n"));
+        assert!(!is_ascii(0, 11, b"01234567801"), "without its line feed");
+        assert!(!is_ascii(0, 11, b"01234567811\n"), "one digit changed");
+        assert!(!is_ascii(0, 11, b"01234567801x") && !is_ascii(0, 10, b"01234567801\n"));
+        assert!(is_ascii(5, 0, b"\n") && !is_ascii(5, 0, b""));
+        assert_eq!(emit_ascii(0, 16, &mut buf), None);
+    }
+
+    #[test]
+    fn each_ascii_probe_begins_one_digit_further() {
+        let mut buf = [0; 16];
+        for (number, text) in [(1, b"12345678012\n"), (8, b"80123456780\n"), (10, b"12345678012\n")]
+        {
+            emit_ascii(number, 11, &mut buf);
+            assert_eq!(&buf[..12], text);
+        }
+        assert!(is_ascii(10, 11, b"12345678012\n") && !is_ascii(9, 11, b"12345678012\n"));
+        assert_eq!(ascii_behind(10, 11, b"12345678012\n"), 0);
+        assert_eq!(ascii_behind(10, 11, b"01234567801\n"), 1);
+        assert_eq!(ascii_behind(10, 11, b"01234567x01\n"), 1, "changed on the way");
+        assert_eq!(ascii_behind(10, 11, b"234"), 8, "cut on the way");
+        assert_eq!(ascii_behind(10, 11, b"who are you?"), 0, "nothing tells");
+        assert_eq!(ascii_behind(1, 11, b"23456780123\n"), 0, "no such probe was sent");
+        assert_eq!((ascii_behind(0, 11, b""), ascii_behind(7, 0, b"\n")), (0, 0));
     }
 
     #[test]
@@ -144,7 +187,8 @@ mod tests {
             if let Some(header) = ProbeHeader::parse(&bytes) {
                 let _ = header.matches(size, &bytes);
             }
-            let _ = is_ascii(size, &bytes);
+            let _ = is_ascii(3, size, &bytes);
+            let _ = ascii_behind(3, size, &bytes);
         }
     }
 }

@@ -220,9 +220,39 @@ fn every_second_has_its_interval_and_silence_keeps_the_connection() {
     radio.pass(Duration::from_secs(6));
     assert!(radio.done && radio.listener.fault().is_none());
     let counts: Vec<_> = radio.intervals(false).iter().map(|i| i.datagrams.unwrap()).collect();
-    assert_eq!(counts.len(), 30);
-    assert_eq!((counts[0], counts[25], counts.iter().sum::<u64>()), (2, 1, 3));
+    assert_eq!(counts.len(), 29, "from between the first two on, each whole second of 30");
+    assert_eq!((counts[0], counts[25], counts.iter().sum::<u64>()), (1, 1, 2));
     assert!(radio.sent.iter().filter(|packet| *packet == "PingReq").count() >= 4);
+}
+
+/// n + 1 messages in n periods: the first one opens the time and is in no second. A device's clock wavers, which puts
+/// no message into another second.
+#[test]
+fn each_second_of_a_steady_device_holds_its_rate() {
+    for (rate, time) in [(50, 1), (50, 2), (50, 4), (50, 8), (10, 4)] {
+        let mut radio = Radio::new(seconds(time));
+        for number in 0..=rate * time {
+            radio.message(0, false, &format!("Sample #{number}"));
+            let waver = if number % 2 == 0 { MS } else { Duration::ZERO };
+            radio.pass(Duration::from_secs(1) / rate as u32 + waver - MS / 2);
+        }
+        radio.pass(Duration::from_secs(1));
+        let counts: Vec<_> = radio.intervals(false).iter().map(|i| i.datagrams.unwrap()).collect();
+        let (rest, whole) = counts.split_last().unwrap();
+        assert!(whole.len() as u64 == time - 1 && whole.iter().all(|n| *n == rate), "{counts:?}");
+        assert!(*rest < rate, "{counts:?}");
+        let [total] = radio.intervals(true)[..] else { panic!("one total") };
+        assert!((rate * time..=rate * time + 1).contains(&total.datagrams.unwrap()), "{total:?}");
+    }
+    // Slower than a message a second.
+    let mut radio = Radio::new(seconds(10));
+    for number in 0..3 {
+        radio.message(0, false, &format!("Sample #{number}"));
+        radio.pass(Duration::from_secs(4));
+    }
+    let counts: Vec<_> = radio.intervals(false).iter().map(|i| i.datagrams.unwrap()).collect();
+    assert_eq!(counts.iter().sum::<u64>(), 2, "{counts:?}");
+    assert!(radio.intervals(false).iter().all(|i| i.end.since(i.start) <= Duration::from_secs(1)));
 }
 
 #[test]

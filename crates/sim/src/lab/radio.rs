@@ -106,10 +106,25 @@ pub(super) fn arriving(
 pub(super) const LIGHT_WALL_DB: f64 = 3.4;
 
 impl Environment {
-    /// Returns the loss in so many walls of this place, in dB.
+    /// Returns the loss in one wall of this place, in dB.
     #[must_use]
-    pub fn walls_db(&self, walls: u8) -> f64 {
-        f64::from(walls) * self.wall_db.unwrap_or(LIGHT_WALL_DB)
+    pub fn one_wall_db(&self) -> f64 {
+        self.wall_db.unwrap_or(LIGHT_WALL_DB)
+    }
+
+    /// Returns the place as it is between stations that do not see each other. The loss of the walls between
+    /// them comes on top.
+    #[must_use]
+    pub fn behind_walls(&self) -> Self {
+        let it = self.behind_walls;
+        Self {
+            exponent: it.exponent.unwrap_or(self.exponent),
+            breakpoint_m: it.breakpoint_m.or(self.breakpoint_m),
+            far_exponent: it.far_exponent.or(self.far_exponent),
+            shadow_db: it.shadow_db.unwrap_or(self.shadow_db),
+            valid_m: it.valid_m.or(self.valid_m),
+            ..self.clone()
+        }
     }
 
     /// Returns what it does to the way of a wave, between places of stations.

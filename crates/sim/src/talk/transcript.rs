@@ -166,6 +166,48 @@ impl FrameEntry {
     }
 }
 
+/// A console's part of a transcript's line, as it was printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PrintedTalk<'a> {
+    /// Name of the node.
+    pub node: &'a str,
+    /// What the console shows: a line, or a prompt with the command that was typed. `None`: something else happened.
+    pub shown: Option<(TalkSource, &'a str)>,
+}
+
+/// Source of what a console shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TalkSource {
+    /// The device printed it.
+    Printed,
+    /// It was typed.
+    Typed,
+}
+
+impl<'a> PrintedTalk<'a> {
+    /// Reads a line that a [`TalkEntry`] printed; `None` for any other line.
+    #[must_use]
+    pub fn of(line: &'a str) -> Option<Self> {
+        let (at, rest) = line.trim_start().split_once(' ')?;
+        let (seconds, micros) = at.split_once('.')?;
+        let digits = |text: &str| !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit());
+        let (node, rest) = rest.trim_start().split_once(' ')?;
+        let number = node.strip_prefix("node")?;
+        if !(digits(seconds) && digits(micros) && micros.len() == 6 && digits(number)) {
+            return None;
+        }
+        let (sign, text) = rest.split_at_checked(1)?;
+        let text = text.strip_prefix(' ').unwrap_or(text);
+        let shown = match sign {
+            "|" => Some((TalkSource::Printed, text)),
+            "$" => Some((TalkSource::Typed, text)),
+            ">" | "<" | "*" => None,
+            _ => return None,
+        };
+        Some(Self { node, shown })
+    }
+}
+
 /// Lines in the order in which they happened.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Transcript {

@@ -47,6 +47,7 @@ pub fn row(count: usize, metres: f64, profile: Profile) -> Scene {
         breakpoint_m: None,
         far_exponent: None,
         wall_db: None,
+        behind_walls: Default::default(),
         valid_m: None,
         shadow_db: 0.0,
         nakagami_m: None,

@@ -34,6 +34,7 @@ pub(crate) fn scene(senders: u16, mode: WifiMode) -> Scene {
         breakpoint_m: None,
         far_exponent: None,
         wall_db: None,
+        behind_walls: Default::default(),
         valid_m: None,
         shadow_db: 0.0,
         nakagami_m: None,

@@ -15,6 +15,13 @@
 
 static const char TAG[] = "example";
 
+/* Neither has a zero behind it in the driver's fields: an SSID may fill 32 bytes, a key in hexadecimal 64. */
+#define SSID_LENGTH (sizeof CONFIG_EXAMPLE_SSID - 1)
+#define PASSWORD_LENGTH (sizeof CONFIG_EXAMPLE_PASSWORD - 1)
+_Static_assert(SSID_LENGTH >= 1 && SSID_LENGTH <= 32, "EXAMPLE_SSID: 1 to 32 bytes");
+_Static_assert(PASSWORD_LENGTH == 0 || (PASSWORD_LENGTH >= 8 && PASSWORD_LENGTH <= 64),
+               "EXAMPLE_PASSWORD: 8 to 63 characters, 64 hexadecimal digits, or none for an open network");
+
 #ifdef CONFIG_EXAMPLE_STATION
 static void on_event(void *argument, esp_event_base_t base, int32_t id, void *data)
 {
@@ -44,24 +51,27 @@ static void start_wifi(void)
     ESP_ERROR_CHECK(esp_wifi_init(&setup));
     ESP_ERROR_CHECK(esp_event_handler_register(WIFI_EVENT, ESP_EVENT_ANY_ID, on_event, NULL));
     ESP_ERROR_CHECK(esp_event_handler_register(IP_EVENT, IP_EVENT_STA_GOT_IP, on_event, NULL));
-    strncpy((char *)wifi.sta.ssid, CONFIG_EXAMPLE_SSID, sizeof wifi.sta.ssid);
-    strncpy((char *)wifi.sta.password, CONFIG_EXAMPLE_PASSWORD, sizeof wifi.sta.password);
-    wifi.sta.threshold.authmode = CONFIG_EXAMPLE_PASSWORD[0] != '\0' ? WIFI_AUTH_WPA2_PSK : WIFI_AUTH_OPEN;
+    memcpy(wifi.sta.ssid, CONFIG_EXAMPLE_SSID, SSID_LENGTH);
+    memcpy(wifi.sta.password, CONFIG_EXAMPLE_PASSWORD, PASSWORD_LENGTH);
+    wifi.sta.threshold.authmode = PASSWORD_LENGTH > 0 ? WIFI_AUTH_WPA2_PSK : WIFI_AUTH_OPEN;
     ESP_ERROR_CHECK(esp_wifi_set_mode(WIFI_MODE_STA));
     ESP_ERROR_CHECK(esp_wifi_set_config(WIFI_IF_STA, &wifi));
 #else
     (void)esp_netif_create_default_wifi_ap();
     ESP_ERROR_CHECK(esp_wifi_init(&setup));
-    strncpy((char *)wifi.ap.ssid, CONFIG_EXAMPLE_SSID, sizeof wifi.ap.ssid);
-    strncpy((char *)wifi.ap.password, CONFIG_EXAMPLE_PASSWORD, sizeof wifi.ap.password);
-    wifi.ap.ssid_len = (uint8_t)strlen(CONFIG_EXAMPLE_SSID);
+    memcpy(wifi.ap.ssid, CONFIG_EXAMPLE_SSID, SSID_LENGTH);
+    memcpy(wifi.ap.password, CONFIG_EXAMPLE_PASSWORD, PASSWORD_LENGTH);
+    wifi.ap.ssid_len = (uint8_t)SSID_LENGTH;
     wifi.ap.channel = CONFIG_EXAMPLE_CHANNEL;
     wifi.ap.max_connection = 4;
-    wifi.ap.authmode = CONFIG_EXAMPLE_PASSWORD[0] != '\0' ? WIFI_AUTH_WPA2_PSK : WIFI_AUTH_OPEN;
+    wifi.ap.authmode = PASSWORD_LENGTH > 0 ? WIFI_AUTH_WPA2_PSK : WIFI_AUTH_OPEN;
     ESP_ERROR_CHECK(esp_wifi_set_mode(WIFI_MODE_AP));
     ESP_ERROR_CHECK(esp_wifi_set_config(WIFI_IF_AP, &wifi));
 #endif
     ESP_ERROR_CHECK(esp_wifi_start());
+#ifdef CONFIG_EXAMPLE_SOFTAP
+    ESP_LOGI(TAG, "SoftAP %s, address 192.168.4.1", CONFIG_EXAMPLE_SSID);
+#endif
 #ifdef CONFIG_EXAMPLE_PS_NONE
     ESP_ERROR_CHECK(esp_wifi_set_ps(WIFI_PS_NONE));
 #endif
@@ -90,6 +100,8 @@ static void start_console(void)
     esp_console_repl_t *repl = NULL;
     esp_console_repl_config_t config = ESP_CONSOLE_REPL_CONFIG_DEFAULT();
     config.prompt = "espbench>";
+    /* Above the services, so that it answers while one is busy without a pause. */
+    config.task_priority = CONFIG_ESPBENCH_TASK_PRIORITY + 1;
 #ifdef CONFIG_ESP_CONSOLE_USB_SERIAL_JTAG
     esp_console_dev_usb_serial_jtag_config_t port = ESP_CONSOLE_DEV_USB_SERIAL_JTAG_CONFIG_DEFAULT();
     ESP_ERROR_CHECK(esp_console_new_repl_usb_serial_jtag(&port, &config, &repl));

@@ -2,6 +2,7 @@
 #pragma once
 #include "freertos/FreeRTOS.h"
 #include <pthread.h>
+#include <stdio.h>
 #include <time.h>
 
 typedef void (*TaskFunction_t)(void *);
@@ -24,10 +25,10 @@ static inline void *stub_task(void *argument)
 static inline BaseType_t xTaskCreate(TaskFunction_t function, const char *name, uint32_t stack, void *argument,
                                      UBaseType_t priority, TaskHandle_t *handle)
 {
-    (void)name;
-    (void)stack;
-    (void)priority;
     (void)handle;
+    if (getenv("STUB_TASKS") != NULL) {
+        printf("task %s: stack %u, priority %u\n", name, (unsigned)stack, priority);
+    }
     stub_task_t *task = malloc(sizeof *task);
     pthread_t thread;
     *task = (stub_task_t){function, argument};
@@ -37,6 +38,12 @@ static inline BaseType_t xTaskCreate(TaskFunction_t function, const char *name, 
     }
     pthread_detach(thread);
     return pdPASS;
+}
+
+static inline void vTaskPrioritySet(TaskHandle_t handle, UBaseType_t priority)
+{
+    (void)handle;
+    (void)priority;
 }
 
 static inline void vTaskDelete(TaskHandle_t handle)

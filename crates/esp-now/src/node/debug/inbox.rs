@@ -5,7 +5,9 @@
 //! the node executes the line before it takes the next frame.
 
 use crate::component::debug;
+use crate::console::TAG;
 use crate::console::editor::LINE;
+use crate::node::print::LogLevel;
 use crate::node::task::{Cx, Received};
 use espbench_ieee80211::mac::Mac;
 use heapless::Vec;
@@ -16,7 +18,7 @@ pub struct Inbox {
     line: Vec<u8, { LINE - 1 }>,
     waiting: bool,
     from: Mac,
-    /// Number of commands that were lost because the one before was not taken.
+    /// Number of commands that were lost because the one before was not taken, or that were cut.
     pub lost: u32,
 }
 
@@ -33,7 +35,7 @@ impl Inbox {
         Self { line: Vec::new(), waiting: false, from: Mac::BROADCAST, lost: 0 }
     }
 
-    /// Stores a command. A command longer than the console's line is cut.
+    /// Stores a command. A command longer than the console's line is cut, which is told and counted.
     pub fn receive(&mut self, cx: &mut Cx<'_>, frame: &Received<'_>) {
         if self.waiting {
             self.lost = self.lost.saturating_add(1);
@@ -41,8 +43,14 @@ impl Inbox {
         }
         let text = debug::text(frame.data);
         self.line.clear();
+        let (kept, rest) = text.split_at(text.len().min(LINE - 1));
+        if !rest.is_empty() {
+            self.lost = self.lost.saturating_add(1);
+            let lost = rest.len();
+            cx.log(LogLevel::Warn, TAG, format_args!("{lost} bytes of the line were lost"));
+        }
         // The line has that room.
-        let _ = self.line.extend_from_slice(text.get(..LINE - 1).unwrap_or(text));
+        let _ = self.line.extend_from_slice(kept);
         self.waiting = true;
         self.from = frame.from;
         cx.shared.air.command_rssi = frame.rssi;

@@ -2,7 +2,7 @@
 
 use crate::cli::common::StoreArgs;
 use crate::cli::output;
-use crate::store::Store;
+use crate::store::{Store, StoreError};
 use crate::user_error::{ForUser as _, UserError};
 use anyhow::bail;
 use espbench_doctor::captured::scene::{CapturedScene, scene};
@@ -48,7 +48,13 @@ pub(super) fn read(path: &Path, store: &StoreArgs) -> anyhow::Result<Found> {
         Ok(file) => stream(name, file),
         Err(why) if why.kind() == io::ErrorKind::NotFound => run(&name, store).map_err(|of_run| {
             let remedy = "name a log that a terminal has kept, an sdkconfig, a run of `espbench runs`, or - for stdin";
-            let because = format!("there is no such file, and as a run: {of_run:#}");
+            let is_none = matches!(of_run.downcast_ref(), Some(StoreError::NoRun { .. }));
+            let because = match of_run {
+                _ if is_none || !store.path().is_ok_and(|it| it.exists()) => {
+                    "there is no such file, and no stored run of that name".to_string()
+                }
+                other => format!("there is no such file, and as a run: {other:#}"),
+            };
             UserError::new(format!("cannot read {name}")).because(because).remedy(remedy).into()
         }),
         Err(why) => {
@@ -96,6 +102,10 @@ const fn remedy(fault: &DoctorFileFault) -> &'static str {
         }
         DoctorFileFault::Capture(_) => {
             "name a file that Wireshark, tshark, tcpdump or espbench --pcap has written"
+        }
+        DoctorFileFault::Own(_) => {
+            "name the run instead, as `espbench runs` lists it, or a console log of the device; \
+             Python reads the .json of a report by espbench.read"
         }
     }
 }

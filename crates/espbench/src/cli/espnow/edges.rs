@@ -56,10 +56,10 @@ pub struct Args {
     #[arg(long, value_enum, default_value_t)]
     edge: EdgeKind,
     /// Longest delay: a later edge of the receiver does not belong to the packet
-    #[arg(long, default_value = "1 s", value_parser = units::duration, value_name = "TIME")]
+    #[arg(long, default_value = "1 s", value_parser = units::seconds, value_name = "TIME")]
     window: Duration,
     /// Edges so soon after the last one of the same pin are bounces, and are left out
-    #[arg(long, default_value = "0 s", value_parser = units::duration, value_name = "TIME")]
+    #[arg(long, default_value = "0 s", value_parser = units::seconds, value_name = "TIME")]
     debounce: Duration,
     /// Sample rate of a file that does not say it, such as 24MHz
     #[arg(long, value_parser = sample_rate, value_name = "RATE")]
@@ -150,7 +150,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         );
     }
     let report = tests.finish(&counts)?;
-    output::write(&report, &args.output)?;
+    output::write(&report, &args.output, false)?;
     tell(&counts);
     Ok(ExitCode::SUCCESS)
 }

@@ -118,7 +118,7 @@ impl Fleet {
 #[derive(Debug, clap::Args)]
 pub struct PingArgs {
     /// Pings (of each device) [default: 10000; 100 with several devices]
-    #[arg(short = 'C', long)]
+    #[arg(short = 'C', visible_short_alias = 'n', long)]
     count: Option<u32>,
     /// Devices that ping at once, one or several numbers
     #[arg(long, value_delimiter = ',', default_value = "1",
@@ -133,8 +133,8 @@ pub struct PingArgs {
 /// Flags of `throughput`.
 #[derive(Debug, clap::Args)]
 pub struct ThroughputArgs {
-    /// Length of the test, such as "60 s"
-    #[arg(short, long, default_value = "60 s", value_parser = units::duration)]
+    /// Length of the test: 60, 60s, 5min
+    #[arg(short, long, default_value = "60 s", value_parser = units::seconds)]
     time: Duration,
     #[command(flatten)]
     sending: Sending,
@@ -146,7 +146,7 @@ pub struct ThroughputArgs {
 #[derive(Debug, clap::Args)]
 pub struct LatencyArgs {
     /// Packets
-    #[arg(short = 'C', long, default_value_t = 10)]
+    #[arg(short = 'C', visible_short_alias = 'n', long, default_value_t = 10)]
     count: u32,
     #[command(flatten)]
     sending: Sending,

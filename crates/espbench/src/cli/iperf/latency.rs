@@ -21,11 +21,11 @@ pub(super) struct EchoArgs {
         conflicts_with = "server"
     )]
     latency: Option<LatencyBy>,
-    /// Time for which the idle link is probed first, such as "10 s" [default: 5 s]
-    #[arg(long, value_name = "TIME", value_parser = units::duration, requires = "latency")]
+    /// Time for which the idle link is probed first, such as 10s [default: 5 s]
+    #[arg(long, value_name = "TIME", value_parser = units::seconds, requires = "latency")]
     latency_idle: Option<Duration>,
-    /// Time from one probe to the next, such as "20 ms" [default: 50 ms]
-    #[arg(long, value_name = "TIME", value_parser = units::duration, requires = "latency")]
+    /// Time from one probe to the next, such as 20ms [default: 50 ms]
+    #[arg(long, value_name = "TIME", value_parser = units::seconds, requires = "latency")]
     latency_interval: Option<Duration>,
 }
 

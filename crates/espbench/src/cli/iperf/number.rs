@@ -1,6 +1,7 @@
-//! Numbers with iperf 2's suffixes (`stdio.c`, `byte_atoi`): k, m, g are powers of 1000; K, M, G
-//! are powers of 1024.
+//! Numbers with iperf 2's suffixes, as plans have them, too.
 
+use crate::user_error::UserError;
+use espbench_measure::units;
 use std::time::Duration;
 
 /// An offered rate.
@@ -26,16 +27,9 @@ impl Rate {
 pub(super) fn bytes(text: &str) -> Result<u64, String> {
     let split = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
     let (digits, suffix) = text.split_at(split);
-    let factor = match suffix {
-        "" => 1.0,
-        "k" => 1e3,
-        "m" => 1e6,
-        "g" => 1e9,
-        "K" => 1024.0,
-        "M" => 1024.0 * 1024.0,
-        "G" => 1024.0 * 1024.0 * 1024.0,
-        _ => return Err(format!("`{suffix}` is no suffix: use k, m, g (1000) or K, M, G (1024)")),
-    };
+    let factor = if suffix.is_empty() { Some(1.0) } else { units::suffix(suffix) };
+    let factor = factor
+        .ok_or_else(|| format!("`{suffix}` is no suffix: use k, m, g (1000) or K, M, G (1024)"))?;
     let number: f64 = digits.parse().map_err(|_| "write a number such as 10M".to_string())?;
     let value = number * factor;
     // Beyond 2^53 a float is not exact, and nothing is that large.
@@ -43,41 +37,61 @@ pub(super) fn bytes(text: &str) -> Result<u64, String> {
 }
 
 /// Parses a rate: bits a second, or datagrams a second with `pps` or `p` behind.
-pub(in crate::cli) fn rate(text: &str) -> Result<Rate, String> {
-    match text.strip_suffix("pps").or_else(|| text.strip_suffix('p')) {
+pub(in crate::cli) fn rate(text: &str) -> Result<Rate, UserError> {
+    let read = match text.strip_suffix("pps").or_else(|| text.strip_suffix('p')) {
         Some(packets) => bytes(packets).map(Rate::Packets),
         None => bytes(text).map(Rate::Bits),
+    };
+    read.map_err(|why| {
+        let meant = meant(text).unwrap_or_else(|| "10m".into());
+        UserError::new(format!("`{text}` is no rate in iperf's form"))
+            .because(why)
+            .remedy(format!("-b {meant} (m is 1000000 bits a second)"))
+    })
+}
+
+/// Returns a rate in iperf's form that is written with a unit, such as `10 Mbit/s`.
+fn meant(text: &str) -> Option<String> {
+    const UNITS: [&str; 6] = ["bit/s", "bits/s", "bps", "bit", "b/s", "b"];
+    let split = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
+    let (digits, unit) = text.split_at(split);
+    let unit = unit.trim().to_ascii_lowercase();
+    let (prefix, unit) = match unit.chars().next()? {
+        prefix @ ('k' | 'm' | 'g') => (Some(prefix), &unit[1..]),
+        _ => (None, &*unit),
+    };
+    let is_rate = UNITS.contains(&unit) && digits.parse::<f64>().is_ok();
+    is_rate.then(|| digits.chars().chain(prefix).collect())
+}
+
+/// Parses seconds, with decimals, or a time with its unit; at least 5 ms, as in iperf 2.
+pub(in crate::cli) fn seconds(text: &str) -> Result<Duration, String> {
+    let time = units::seconds(text)?;
+    if time < LEAST {
+        Err(format!("`{text}` is too short: 0.005 seconds at least"))
+    } else {
+        Ok(time)
     }
 }
 
-/// Parses seconds, with decimals; at least 5 ms, as in iperf 2.
-pub(in crate::cli) fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds: f64 = text.parse().map_err(|_| "write seconds such as 10 or 0.5".to_string())?;
-    if (0.005..=86_400.0 * 365.0).contains(&seconds) {
-        Ok(Duration::from_secs_f64(seconds))
-    } else {
-        Err("it must be at least 0.005 seconds".into())
-    }
-}
+/// The longest pause between bursts.
+const DAY: Duration = Duration::from_secs(86_400);
+
+/// The shortest time that iperf 2 takes.
+const LEAST: Duration = Duration::from_millis(5);
 
 /// Parses milliseconds, with decimals; zero is allowed.
 pub(super) fn millis(text: &str) -> Result<Duration, String> {
-    within(text, 1e-3, "milliseconds such as 10 or 0.5")
+    let wrong = || "write milliseconds such as 10 or 0.5, up to a day".to_string();
+    let number: f64 = text.parse().map_err(|_| wrong())?;
+    let time = Duration::try_from_secs_f64(number * 1e-3).map_err(|_| wrong())?;
+    if time > DAY { Err(wrong()) } else { Ok(time) }
 }
 
-/// Parses seconds, with decimals; zero is allowed.
+/// Parses seconds, with decimals, or a time with its unit; zero is allowed.
 pub(super) fn period(text: &str) -> Result<Duration, String> {
-    within(text, 1.0, "seconds such as 1 or 0.1")
-}
-
-fn within(text: &str, unit: f64, example: &str) -> Result<Duration, String> {
-    let number: f64 = text.parse().map_err(|_| format!("write {example}"))?;
-    let seconds = number * unit;
-    if (0.0..=86_400.0).contains(&seconds) {
-        Ok(Duration::from_secs_f64(seconds))
-    } else {
-        Err(format!("out of range: write {example}"))
-    }
+    let time = units::seconds(text)?;
+    if time > DAY { Err(format!("`{text}` is longer than a day")) } else { Ok(time) }
 }
 
 #[cfg(test)]
@@ -99,11 +113,28 @@ mod tests {
         assert_eq!(rate("1M"), Ok(Rate::Bits(1_048_576)));
         assert_eq!(rate("100pps").unwrap().bits(1000), 800_000);
         assert_eq!(rate("1kp"), Ok(Rate::Packets(1000)));
+        for (wrong, right) in [
+            ("10Mbps", "10m"),
+            ("10 Mbit/s", "10m"),
+            ("1.5Gb/s", "1.5g"),
+            ("500 bps", "500"),
+            ("x", "10m"),
+        ] {
+            let told = rate(wrong).unwrap_err();
+            assert!(told.remedy.starts_with(&format!("-b {right} (")), "{wrong}: {told:?}");
+        }
     }
 
     #[test]
     fn times() {
         assert_eq!(seconds("0.5"), Ok(Duration::from_millis(500)));
-        assert!(seconds("0").is_err() && seconds("nan").is_err() && seconds("1s").is_err());
+        assert_eq!(seconds("1s"), Ok(Duration::from_secs(1)));
+        assert_eq!(
+            (period("0"), period("1 min")),
+            (Ok(Duration::ZERO), Ok(Duration::from_secs(60)))
+        );
+        assert_eq!(millis("0.5"), Ok(Duration::from_micros(500)));
+        assert!(seconds("0").is_err() && seconds("nan").is_err() && period("25 h").is_err());
+        assert!(millis("-1").is_err() && millis("1e300").is_err());
     }
 }

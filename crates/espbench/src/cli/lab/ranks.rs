@@ -67,7 +67,10 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
 }
 
 fn table(ranks: &[SimulatedRank]) -> Table {
-    let columns = ["rank", "TCP TX", "TCP RX", "UDP TX", "UDP RX"].map(Column::words).to_vec();
+    let columns =
+        ["rank", "TCP from the chip", "TCP to the chip", "UDP from the chip", "UDP to the chip"]
+            .map(Column::words)
+            .to_vec();
     let rows = ranks.iter().map(|it| {
         let errors = it.errors_percent();
         let cell = |at: usize| {

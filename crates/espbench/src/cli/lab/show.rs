@@ -43,14 +43,15 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
             ("--devices", args.devices.is_some()),
             ("--distance", args.distance.is_some()),
             ("--profile", args.profile.is_some()),
-            ("--seed", args.seed.is_some()),
+            ("--seed", args.seed.is_some() && !super::variants::has_places(&library, &args.lab)?),
         ];
         if let Some((flag, _)) = flags.into_iter().find(|(_, given)| *given) {
             let place =
                 format!("with {}: a lab with variants is printed as its file has it", args.lab);
             return Err(idle(flag, &place, "leave it out").into());
         }
-        return output::print(&super::variants::text(&library, &args.lab)?);
+        let seed = args.seed.unwrap_or(DEFAULT_SEED);
+        return output::print(&super::variants::text(&library, &args.lab, seed)?);
     }
     let change = Overrides {
         devices: args.devices,

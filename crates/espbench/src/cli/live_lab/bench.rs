@@ -104,6 +104,7 @@ impl<W: Tap> Bench<W> {
             carry_out(self)?;
             self.consoles.print(&mut self.lab)?;
             let now = self.clock.now();
+            self.consoles.tell_unanswered(now, self.shown)?;
             let next = self.lab.next_due();
             let idle = self.pace.idle(now, self.lab.now(), next, FRAME);
             self.wait(idle.min(SLEEP_MAX).min(end.since(now)))?;

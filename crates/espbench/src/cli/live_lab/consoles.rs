@@ -169,12 +169,24 @@ impl ConsolePorts {
             let gap = now.since(port.typed.0).min(GAP_MAX);
             let at = lab.now().max(port.typed.1 + gap);
             lab.type_at(number, at, typed);
+            let typed = typed.to_vec();
             port.typed = (now, at);
+            port.note_typed(now, &typed);
         }
         if !state.is_open && !state.has_bytes && port.is_open {
             port.set_open(false);
             lab.answer_cursor(number, true);
             shown.event(now, port, Happened::Closed)?;
+        }
+        Ok(())
+    }
+
+    /// Tells of ports at which a return was typed and no line was taken.
+    pub(super) fn tell_unanswered(&mut self, now: Instant, shown: Shown) -> anyhow::Result<()> {
+        for port in &mut self.ports {
+            if port.is_unanswered(now) {
+                shown.unanswered(now, port)?;
+            }
         }
         Ok(())
     }

@@ -36,8 +36,8 @@ pub(super) enum Planned {
 pub(super) fn unplug(text: &str) -> Result<UnplugAt, String> {
     let (device, times) = split(text, "node1@10s, or node1@10s-15s")?;
     let (from, to) = match times.split_once('-') {
-        Some((from, to)) => (units::duration(from)?, Some(units::duration(to)?)),
-        None => (units::duration(times)?, None),
+        Some((from, to)) => (units::seconds(from)?, Some(units::seconds(to)?)),
+        None => (units::seconds(times)?, None),
     };
     if to.is_some_and(|to| to <= from) {
         return Err("the second time must be after the first".into());
@@ -48,7 +48,7 @@ pub(super) fn unplug(text: &str) -> Result<UnplugAt, String> {
 /// Parses `DEVICE@TIME`.
 pub(super) fn reset(text: &str) -> Result<ResetAt, String> {
     let (device, at) = split(text, "node1@10s")?;
-    Ok(ResetAt { device, at: units::duration(at)? })
+    Ok(ResetAt { device, at: units::seconds(at)? })
 }
 
 pub(super) fn split<'a>(text: &'a str, example: &str) -> Result<(String, &'a str), String> {

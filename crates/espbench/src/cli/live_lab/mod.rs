@@ -42,6 +42,7 @@ use bench::{Bench, BenchPlan, BenchSetup};
 use control::ControlSocket;
 use espbench_measure::plan::DEFAULT_SEED;
 use espbench_measure::units;
+use espbench_model::text::counted;
 use espbench_sim::lab::file::{FileKind, Overrides};
 use espbench_sim::lab::live::{GIVEN_UP, Lag, LiveLab, LiveSetup, add_load};
 use espbench_sim::lab::scene::Scene;
@@ -61,7 +62,11 @@ use std::time::Duration;
 use what_if::{WhatIfAt, what_if};
 
 const DEVICES_MAX: u16 = 1000;
-const LAB: &str = "two-boards";
+
+/// Returns the lab where none is named: the smallest one that has so many devices.
+fn default_lab(devices: Option<u16>) -> &'static str {
+    if devices.is_some_and(|it| it > 2) { "many-boards" } else { "two-boards" }
+}
 
 /// Flags.
 #[derive(Debug, clap::Args)]
@@ -73,7 +78,7 @@ pub struct Args {
     /// Give each device's console a pseudo-terminal, and run no command: needs no rights
     #[arg(long, conflicts_with = "command")]
     pty: bool,
-    /// The lab, in place of LAB [default: two-boards with --pty]
+    /// The lab, in place of LAB [default with --pty: two-boards, or many-boards for more devices]
     #[arg(long)]
     lab: Option<String>,
     /// Variant of a lab whose devices speak IP [default: the first]
@@ -130,12 +135,12 @@ pub struct Args {
     /// The interface has no address: COMMAND asks the router for one by DHCP
     #[arg(long, conflicts_with = "pty")]
     dhcp: bool,
-    /// Stop after this time, such as "60 s" [default: on Ctrl-C, or when COMMAND has ended]
-    #[arg(long = "for", value_name = "TIME", value_parser = units::duration)]
+    /// Stop after this time: 60, 60s, 5min [default: on Ctrl-C, or when COMMAND has ended]
+    #[arg(long = "for", value_name = "TIME", value_parser = units::seconds)]
     lifetime: Option<Duration>,
     /// Lateness of an event that makes all that is measured meanwhile invalid: it is said at the
     /// consoles, and the status is 2 [default: 50 ms; 1 s with --pty]
-    #[arg(long, value_name = "TIME", value_parser = units::duration)]
+    #[arg(long, value_name = "TIME", value_parser = units::seconds)]
     late_most: Option<Duration>,
     /// Write all that was on the air to this file or pipe, as pcapng with radiotap, for Wireshark and tshark
     #[arg(long, value_name = "FILE")]
@@ -177,18 +182,14 @@ impl Args {
 }
 
 const AFTER_HELP: &str = "\
-With LAB, COMMAND runs in a network of its own (Linux: namespaces, a TUN interface; nothing of the system's
-changes), as the PC behind the lab's access point. The devices' names are those of their hosts. Each has UDP
-echo on port 10000, a TCP sink on 3333, a page over HTTP on 80, sockperf on 11111 and iperf 2 on 5001; --type
-starts programs on them. Everything else is unreachable.
+With LAB, COMMAND runs in a network of its own, as the PC behind the lab's access point (Linux:
+namespaces, a TUN interface; nothing of the system's changes). Devices are hosts by their names:
+UDP echo on port 10000, a TCP sink on 3333, HTTP on 80, sockperf on 11111, iperf 2 on 5001.
 
-With --pty, the devices of ESP-NOW run the lab's firmware in its room (docs/lab.md), in step with the clock. Any program that
-opens serial ports may open their consoles: picocom, minicom, pyserial, esp-idf-monitor.
-
-A pseudo-terminal has no DTR and RTS: type `restart` to restart a device, or use --restart. The line editor
-of ESP-IDF asks for the cursor's position before each prompt and takes what is typed for the answer: a
-terminal answers; for other programs use --answer-cursor. Type the carriage return 30 ms after the
-command, or the line editor of ESP-IDF 4.4 takes it for pasted text.
+With --pty, boards of ESP-NOW run the lab's firmware, in step with the clock. Any program that opens
+serial ports may open their consoles: picocom, minicom, pyserial, esp-idf-monitor. They have no DTR
+and RTS: type `restart`, or use --restart. For a program that is no terminal use --answer-cursor, and
+type the carriage return 30 ms after the command (docs/live.md says why).
 
 Examples:
   espbench live wifi-home -- ping -c 5 device        a round trip over simulated Wi-Fi
@@ -199,7 +200,7 @@ Examples:
   espbench live --pty --lab handshake --devices 11 --app security
   espbench live --pty --unplug node1@10s-15s --for 30s
 
-Exit status: COMMAND's, 0 without one; 2 it could not run, or was too late for what was measured to be valid.";
+Exit status: COMMAND's, 0 without one; 2 it could not run, or was too late to be valid.";
 
 /// Runs the subcommand.
 ///
@@ -216,7 +217,8 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
             Err(error.remedy(remedy).into())
         }
         Some(lab) if network::speaks_ip(lab)? => network::run(args, lab),
-        lab => consoles(args, lab.unwrap_or(LAB)),
+        Some(lab) => consoles(args, lab),
+        None => consoles(args, default_lab(args.devices)),
     }
 }
 
@@ -304,7 +306,7 @@ fn written(air: Option<AirCapture<FlushedFile>>, args: &Args) -> anyhow::Result<
     let path = args.pcap.as_deref().unwrap_or_else(|| std::path::Path::new(""));
     let Some(packets) = finished(air.finish(), path)? else { return Ok(()) };
     if !args.quiet {
-        say!("{packets} packets in {}", path.display());
+        say!("{} in {}", counted(packets, "packet", "packets"), path.display());
     }
     Ok(())
 }

@@ -7,6 +7,7 @@ use anyhow::Context as _;
 use espbench_model::time::Instant;
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Bytes that wait for a program which reads too slowly; more are lost and counted.
 const WAITING_MAX: usize = 64 * 1024;
@@ -40,8 +41,13 @@ pub(super) struct Port {
     waiting: VecDeque<u8>,
     /// Time at which a program last typed, on the clock, and the virtual time at which that was.
     pub(super) typed: (Instant, Instant),
+    /// Time of a return that was typed and after which the device has begun no new line yet.
+    returned: Option<Instant>,
     pub(super) counters: PortCounters,
 }
+
+/// Time within which a console begins a new line after a return.
+const NEW_LINE: Duration = Duration::from_secs(1);
 
 impl Port {
     /// Opens the port of a node of ESP-NOW.
@@ -59,6 +65,7 @@ impl Port {
             is_open: false,
             waiting: VecDeque::new(),
             typed: (Instant::ZERO, Instant::ZERO),
+            returned: None,
             counters: PortCounters::default(),
         };
         port.plug(links)?;
@@ -140,8 +147,23 @@ impl Port {
         &buffer[..read]
     }
 
+    /// Notes what was typed at that time.
+    pub(super) fn note_typed(&mut self, now: Instant, bytes: &[u8]) {
+        if bytes.iter().any(|it| matches!(it, b'\r' | b'\n')) {
+            self.returned.get_or_insert(now);
+        }
+    }
+
+    /// Returns, once, whether a return was typed some time ago and the device took no line.
+    pub(super) fn is_unanswered(&mut self, now: Instant) -> bool {
+        self.returned.take_if(|at| now.since(*at) > NEW_LINE).is_some()
+    }
+
     /// Takes a byte that the device has printed.
     pub(super) fn print(&mut self, byte: u8) {
+        if byte == b'\n' {
+            self.returned = None;
+        }
         if !self.is_open {
             self.counters.unheard += 1;
         } else if self.waiting.len() >= WAITING_MAX {
@@ -181,6 +203,21 @@ mod tests {
     use super::*;
     use std::fs::OpenOptions;
     use std::io::Read as _;
+
+    #[test]
+    fn a_return_without_a_new_line_is_noticed_once() {
+        let mut port = Port::open(4, None).unwrap();
+        let at = |ms: u64| Instant::from_nanos(ms * 1_000_000);
+        port.note_typed(at(0), b"help");
+        assert!(!port.is_unanswered(at(5000)), "nobody has typed a return");
+        port.note_typed(at(100), b"\r\n");
+        b"help".iter().for_each(|it| port.print(*it));
+        assert!(!port.is_unanswered(at(1100)) && port.is_unanswered(at(1101)));
+        assert!(!port.is_unanswered(at(9000)), "once");
+        port.note_typed(at(10_000), b"\r");
+        port.print(b'\n');
+        assert!(!port.is_unanswered(at(20_000)), "the line was taken");
+    }
 
     #[test]
     fn what_nobody_reads_is_bounded_and_counted() {

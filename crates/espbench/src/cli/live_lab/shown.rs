@@ -5,6 +5,7 @@ use super::port::{Port, PortCounters};
 use super::what_if::key_and_value;
 use crate::cli::output;
 use crate::say::say;
+use espbench_model::text::counted;
 use espbench_model::time::Instant;
 use espbench_sim::lab::live::{self, BEHIND, ConsoleBytes, Lag, WhatIf};
 use espbench_sim::lab::nodes::NodeId;
@@ -114,6 +115,29 @@ impl Shown {
         }
     }
 
+    /// Tells that a return was typed and no line was taken.
+    pub(super) fn unanswered(&self, at: Instant, port: &Port) -> anyhow::Result<()> {
+        match self.format {
+            LiveFormat::Json => print_json(&json!({
+                "type": "unanswered",
+                "time_s": seconds(at),
+                "device": port.name(),
+                "typed": port.counters.read,
+            })),
+            LiveFormat::Text if self.quiet => Ok(()),
+            LiveFormat::Text => {
+                say!(
+                    "{:9.3} s  {}: {} bytes typed, and no command was run: use --answer-cursor, and type the return \
+                     30 ms after the command (docs/live.md)",
+                    seconds(at),
+                    port.name(),
+                    port.counters.read
+                );
+                Ok(())
+            }
+        }
+    }
+
     /// Tells that a property was changed, of a device or of all.
     pub(super) fn changed(
         &self,
@@ -211,8 +235,8 @@ pub(super) fn lag_words(lag: Lag) -> String {
         return format!("never {least} ms or more behind the clock");
     }
     let mut text = format!(
-        "{} times {least} ms or more behind the clock, {:.0} ms at most",
-        lag.times,
+        "{} {least} ms or more behind the clock, {:.0} ms at most",
+        counted(lag.times, "time", "times"),
         lag.longest.as_secs_f64() * 1e3
     );
     if !lag.given_up.is_zero() {

@@ -48,7 +48,7 @@ pub(crate) fn what_if(text: &str) -> Result<WhatIfAt, String> {
         None => (None, place),
     };
     let what = parse(key, value).map_err(|why| format!("{why}; {}", wrong()))?;
-    Ok(WhatIfAt { device, what, at: units::duration(at)? })
+    Ok(WhatIfAt { device, what, at: units::seconds(at)? })
 }
 
 /// Parses a key and its value.

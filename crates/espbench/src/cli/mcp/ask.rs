@@ -2,6 +2,8 @@
 //! what it refuses is told with what to do.
 
 use super::child::ChildCommand;
+use super::results::ResultsWanted;
+use super::words::{self, Number};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::io::Write as _;
@@ -41,21 +43,29 @@ impl CheckAsked {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PredictAsked {
-    /// Devices that send: `60`, `10,30,60` or `1..200`; without it the largest fleet that keeps `loss` or `p99`.
-    devices: Option<String>,
+    /// Devices that send: `60`, `[10, 30, 60]` or `"1..200"`; without it the largest fleet that keeps `loss` or `p99`.
+    devices: Option<Number>,
     /// Time between two messages of a device, such as 5s; 1s without it.
     every: Option<String>,
     /// Bytes of a message; 100 without it.
     payload: Option<u32>,
-    /// Room of the fleet, such as office or hall.
+    /// Room of the fleet.
+    #[serde(default)]
+    #[schemars(schema_with = "words::rooms")]
     room: Option<String>,
-    /// A lab of `espbench lab list`, or a TOML file, in place of a room.
+    /// Lab in place of a room.
+    #[serde(default)]
+    #[schemars(schema_with = "words::labs")]
     lab: Option<String>,
-    /// Profile of the devices, such as esp32c3.
+    /// Profile of the devices.
+    #[serde(default)]
+    #[schemars(schema_with = "words::profiles")]
     profile: Option<String>,
     /// PHY rate, such as 1M, 54M or HT20-MCS7.
     phy_rate: Option<String>,
-    /// How messages are sent: unicast or broadcast.
+    /// How messages are sent.
+    #[serde(default)]
+    #[schemars(schema_with = "words::casts")]
     cast: Option<String>,
     /// Battery, such as 2xAA or 2500mAh.
     battery: Option<String>,
@@ -63,9 +73,9 @@ pub(super) struct PredictAsked {
     loss: Option<String>,
     /// 99th percentile of the latency that it should keep, such as 50ms.
     p99: Option<String>,
-    /// Rooms that are simulated for each figure: more are slower and narrow the intervals.
+    /// Rooms over which the messages of a figure are divided, each with other fading: more tell more about places.
     rooms: Option<u32>,
-    /// Messages in each of them.
+    /// Messages of a figure in all its rooms: more are slower and narrow the interval of the loss.
     messages: Option<u32>,
     /// Seed of everything random: the same gives the same answer.
     seed: Option<u64>,
@@ -110,14 +120,17 @@ pub(super) struct TuneAsked {
 }
 
 impl TuneAsked {
-    pub(super) fn command(self) -> ChildCommand {
+    pub(super) fn command(self) -> Result<ChildCommand, String> {
+        if self.want.is_empty() {
+            return Err("tune: `want` is empty\n  do: name a goal such as tcp-tx>=20Mbit/s".into());
+        }
         let command = ChildCommand::new(&["tune", "--format=json", "-q"]);
         let command = self.want.into_iter().fold(command, |it, want| it.flag("want", Some(want)));
-        command
+        Ok(command
             .flag("check", self.sdkconfig)
             .flag("chip", self.chip)
             .flag("budget", self.budget)
-            .flag("seed", self.seed)
+            .flag("seed", self.seed))
     }
 }
 
@@ -153,7 +166,9 @@ impl DoctorAsked {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RunAsked {
-    /// Name of a built-in plan, such as round-trip, or path of a TOML file.
+    /// Name of a built-in plan, or path of a TOML file.
+    #[serde(default)]
+    #[schemars(schema_with = "words::plans")]
     plan: Option<String>,
     /// Text of a plan in TOML, in place of a name.
     plan_toml: Option<String>,
@@ -162,9 +177,20 @@ pub(super) struct RunAsked {
     on: Option<String>,
     /// Seed of everything random.
     seed: Option<u64>,
+    /// Metrics that the answer has, in place of those that lead.
+    #[serde(default)]
+    #[schemars(schema_with = "words::metrics")]
+    metrics: Vec<String>,
+    /// All results, in place of those that lead: up to 200, some tens of kB.
+    #[serde(default)]
+    full: bool,
 }
 
 impl RunAsked {
+    pub(super) fn wanted(&self) -> ResultsWanted {
+        ResultsWanted { metrics: self.metrics.clone(), full: self.full }
+    }
+
     pub(super) fn command(self) -> Result<ChildCommand, String> {
         let (plan, files) = match (self.plan, self.plan_toml) {
             (Some(plan), None) => (plan, Vec::new()),
@@ -188,12 +214,49 @@ impl RunAsked {
 pub(super) struct ReadAsked {
     /// Name of a run; without it the newest.
     run: Option<String>,
+    /// Metrics that the answer has, in place of those that lead.
+    #[serde(default)]
+    #[schemars(schema_with = "words::metrics")]
+    metrics: Vec<String>,
+    /// All results, in place of those that lead: up to 200, some tens of kB.
+    #[serde(default)]
+    full: bool,
 }
 
 impl ReadAsked {
+    pub(super) fn wanted(&self) -> ResultsWanted {
+        ResultsWanted { metrics: self.metrics.clone(), full: self.full }
+    }
+
     pub(super) fn command(self) -> ChildCommand {
         let run = self.run.unwrap_or_else(|| "last".into());
         ChildCommand::new(&["report", "--format=json"]).names([run])
+    }
+}
+
+/// Arguments of `compare`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct CompareAsked {
+    /// Name of a run (`last`, `last~1`), or path of a report in JSON.
+    run: String,
+    /// Another run or report; without it the published figures.
+    other: Option<String>,
+    /// Metrics that are compared; without them all.
+    #[serde(default)]
+    #[schemars(schema_with = "words::metrics")]
+    metrics: Vec<String>,
+    /// All pairs, in place of those that differ most: up to 200.
+    #[serde(default)]
+    pub(super) full: bool,
+}
+
+impl CompareAsked {
+    pub(super) fn command(self) -> ChildCommand {
+        let command = ChildCommand::new(&["compare", "--format=json"]);
+        let of = |it: ChildCommand, metric| it.flag("metric", Some(metric));
+        let command = self.metrics.into_iter().fold(command, of);
+        command.names(std::iter::once(self.run).chain(self.other))
     }
 }
 

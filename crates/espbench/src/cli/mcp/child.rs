@@ -2,18 +2,20 @@
 
 use super::Context;
 use super::told::Answer;
+use crate::embed::{CALLER, WorkDone};
 use crate::user_error::ForUser as _;
 use rmcp::Json;
+use rmcp::model::ProgressNotificationParam;
 use std::path::PathBuf;
 use std::process::Stdio;
 use tempfile::TempPath;
-use tokio::io::{AsyncRead, AsyncReadExt as _};
+use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, BufReader};
 use tokio::process::Command;
 
 /// Bytes of an answer that are read: a report beyond them is none for a conversation.
 const ANSWER: u64 = 64 << 20;
 /// Bytes of errors that are told.
-const ERRORS: u64 = 16 << 10;
+const ERRORS: usize = 16 << 10;
 
 /// Arguments of a command, with files that live as long as it runs.
 #[derive(Debug, Default)]
@@ -60,9 +62,11 @@ impl Child {
     pub(super) async fn ask<T: Answer>(
         &self,
         command: ChildCommand,
+        wanted: &T::Wanted,
         context: &Context,
     ) -> Result<Json<T>, String> {
-        let done = context.ct.run_until_cancelled(self.carry_out(&command.args)).await;
+        let listener = ProgressListener::of(context);
+        let done = context.ct.run_until_cancelled(self.carry_out(&command.args, listener)).await;
         // The text that the caller gave has been read.
         drop(command.files);
         let Some(done) = done else { return Err("cancelled".into()) };
@@ -72,14 +76,19 @@ impl Child {
         if out.is_empty() || !matches!(status, Some(0..=2)) {
             return Err(if errors.is_empty() { "espbench was ended".into() } else { errors });
         }
-        T::read(&out, errors).map(Json)
+        T::read(&out, errors, wanted).map(Json)
     }
 
-    async fn carry_out(&self, args: &[String]) -> std::io::Result<(Option<i32>, String, String)> {
+    async fn carry_out(
+        &self,
+        args: &[String],
+        listener: Option<ProgressListener>,
+    ) -> std::io::Result<(Option<i32>, String, String)> {
         let mut process = Command::new(&self.program);
         process
             .args(args)
             .env("NO_COLOR", "1")
+            .env(CALLER, "mcp")
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -90,10 +99,63 @@ impl Child {
         let mut child = process.spawn()?;
         let (out, errors) = (child.stdout.take(), child.stderr.take());
         // Both pipes at once: a full one would hold the child up.
-        let errors = tokio::spawn(text(errors, ERRORS));
+        let errors = tokio::spawn(told(errors, listener));
         let out = text(out, ANSWER).await?;
         let errors = errors.await.unwrap_or_else(|_| Ok(String::new()))?;
         Ok((child.wait().await?.code(), out, errors.trim().to_owned()))
+    }
+}
+
+/// A client that wants to hear how far a call is.
+struct ProgressListener {
+    context: Context,
+    token: rmcp::model::ProgressToken,
+    /// Sum of all steps: a search has parts, of which each begins at 0, and the protocol wants numbers that grow.
+    sum: u64,
+    last: u64,
+}
+
+impl ProgressListener {
+    fn of(context: &Context) -> Option<Self> {
+        let token = context.meta.get_progress_token()?;
+        Some(Self { context: context.clone(), token, sum: 0, last: 0 })
+    }
+
+    async fn hear(&mut self, work: WorkDone) {
+        let step = if work.done < self.last { work.done } else { work.done - self.last };
+        self.last = work.done;
+        if step == 0 {
+            return;
+        }
+        self.sum += step;
+        let message = match work.total {
+            WorkDone::THOUSANDTHS => format!("{} %", work.done / 10),
+            total => format!("{} of {total}", work.done),
+        };
+        let told = ProgressNotificationParam::new(self.token.clone(), self.sum as f64)
+            .with_message(message);
+        // A client that has gone is told by its cancelled call.
+        let _ = self.context.peer.notify_progress(told).await;
+    }
+}
+
+/// Reads what a command tells: steps of its work are handed on, and the first bytes of all else are kept.
+async fn told(
+    pipe: Option<impl AsyncRead + Unpin>,
+    mut listener: Option<ProgressListener>,
+) -> std::io::Result<String> {
+    let Some(pipe) = pipe else { return Ok(String::new()) };
+    let (mut pipe, mut line, mut kept) = (BufReader::new(pipe), Vec::new(), Vec::new());
+    loop {
+        line.clear();
+        if (&mut pipe).take(ERRORS as u64).read_until(b'\n', &mut line).await? == 0 {
+            return Ok(String::from_utf8_lossy(&kept).into_owned());
+        }
+        match (serde_json::from_slice::<WorkDone>(&line), &mut listener) {
+            (Ok(work), Some(listener)) => listener.hear(work).await,
+            (Ok(_), None) => {}
+            (Err(_), _) => kept.extend_from_slice(&line[..line.len().min(ERRORS - kept.len())]),
+        }
     }
 }
 

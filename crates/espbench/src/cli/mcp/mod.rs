@@ -4,7 +4,9 @@
 //! |---|---|
 //! | `ask` | arguments of the tools, with their schemas, and the commands that they become |
 //! | `child` | espbench as a child process, whose JSON is the answer |
-//! | `told` | answers of the tools, with their schemas |
+//! | `results` | answers with results |
+//! | `told` | the other answers, with their schemas |
+//! | `words` | words that an argument may have |
 //!
 //! A tool call becomes one command of this same program in a process of its own: a call that is cancelled is ended with
 //! all its threads, one that fails takes nothing with it, and an answer is what the command prints as JSON. Nothing is
@@ -12,17 +14,20 @@
 
 mod ask;
 mod child;
+mod results;
 mod told;
+mod words;
 
 use crate::user_error::{ForUser as _, UserError};
-use ask::{CheckAsked, DoctorAsked, PredictAsked, ReadAsked, RunAsked, TuneAsked};
+use ask::{CheckAsked, CompareAsked, DoctorAsked, PredictAsked, ReadAsked, RunAsked, TuneAsked};
 use child::Child;
+use results::{ComparedTold, ResultsTold};
 use rmcp::handler::server::wrapper::Parameters;
 use rmcp::service::RequestContext;
 use rmcp::{Json, RoleServer, ServerHandler, ServiceExt as _, tool, tool_handler, tool_router};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use told::{CheckTold, DoctorTold, PredictTold, ResultsTold, TuneTold};
+use told::{CheckTold, DoctorTold, PredictTold, TuneTold};
 
 /// Flags.
 #[derive(Debug, clap::Args)]
@@ -74,7 +79,7 @@ impl EspbenchServer {
         Parameters(asked): Parameters<CheckAsked>,
         context: Context,
     ) -> Result<Json<CheckTold>, String> {
-        self.child.ask(asked.command(), &context).await
+        self.child.ask(asked.command(), &(), &context).await
     }
 
     /// Predicts loss, latency and battery life of a fleet of ESP-NOW devices that all send to one, or the largest fleet that
@@ -85,7 +90,7 @@ impl EspbenchServer {
         Parameters(asked): Parameters<PredictAsked>,
         context: Context,
     ) -> Result<Json<PredictTold>, String> {
-        self.child.ask(asked.command(), &context).await
+        self.child.ask(asked.command(), &(), &context).await
     }
 
     /// Searches firmware settings (sdkconfig) that reach goals such as tcp-tx>=20Mbit/s or heap>=100KB, in the virtual lab.
@@ -96,7 +101,7 @@ impl EspbenchServer {
         Parameters(asked): Parameters<TuneAsked>,
         context: Context,
     ) -> Result<Json<TuneTold>, String> {
-        self.child.ask(asked.command(), &context).await
+        self.child.ask(asked.command()?, &(), &context).await
     }
 
     /// Finds the cause of trouble in console logs and sdkconfig files: disconnections, crashes, memory, refused sends;
@@ -107,18 +112,19 @@ impl EspbenchServer {
         Parameters(asked): Parameters<DoctorAsked>,
         context: Context,
     ) -> Result<Json<DoctorTold>, String> {
-        self.child.ask(asked.command()?, &context).await
+        self.child.ask(asked.command()?, &(), &context).await
     }
 
-    /// Carries a plan out, in the virtual lab or on real devices, and stores the run. Results have value, unit, 95 % interval,
-    /// number of observations and origin (measured or simulated); unknown values are null.
+    /// Carries a plan out, in the virtual lab or on real devices, and stores the run. Answers with the figures that lead, in at most 4 kB;
+    /// `metrics` or `full` give others. Results have value, unit, 95 % interval and origin (measured or simulated).
     #[tool(annotations(read_only_hint = false, destructive_hint = false))]
     async fn run(
         &self,
         Parameters(asked): Parameters<RunAsked>,
         context: Context,
     ) -> Result<Json<ResultsTold>, String> {
-        self.child.ask(asked.command()?, &context).await
+        let wanted = asked.wanted();
+        self.child.ask(asked.command()?, &wanted, &context).await
     }
 
     /// Reads the results of a stored run by its name; `last` is the newest, `last~1` the one before.
@@ -128,7 +134,20 @@ impl EspbenchServer {
         Parameters(asked): Parameters<ReadAsked>,
         context: Context,
     ) -> Result<Json<ResultsTold>, String> {
-        self.child.ask(asked.command(), &context).await
+        let wanted = asked.wanted();
+        self.child.ask(asked.command(), &wanted, &context).await
+    }
+
+    /// Compares a run with another, or with published figures: the pairs that differ most first, each with a verdict that its
+    /// intervals show. A pair that is not comparable says why.
+    #[tool(annotations(read_only_hint = true, open_world_hint = false))]
+    async fn compare(
+        &self,
+        Parameters(asked): Parameters<CompareAsked>,
+        context: Context,
+    ) -> Result<Json<ComparedTold>, String> {
+        let full = asked.full;
+        self.child.ask(asked.command(), &full, &context).await
     }
 }
 

@@ -1,18 +1,32 @@
 //! Answers of the tools, with their schemas: what a conversation needs of a command's JSON, which has more.
 
-use espbench_measure::cell::{Cell, Origin};
-use espbench_measure::label;
+use espbench_measure::cell::Origin;
 use espbench_measure::report::{GlanceValue, Report};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
-/// Results that an answer has at most.
-const RESULTS: usize = 200;
+/// Places of evidence for a cause at most.
+const EVIDENCE: usize = 3;
 
 /// An answer that is read from a command's JSON.
 pub(super) trait Answer: Serialize + JsonSchema + 'static + Sized {
+    /// Part of it that the caller wants.
+    type Wanted: Sync;
+
     /// Reads it; `errors` is what the command told beside.
-    fn read(json: &str, errors: String) -> Result<Self, String>;
+    fn read(json: &str, errors: String, wanted: &Self::Wanted) -> Result<Self, String>;
+}
+
+/// A number with four significant digits, which is more than an interval bears.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq)]
+#[serde(transparent)]
+pub(super) struct Four(pub(super) f64);
+
+impl Serialize for Four {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let short = format!("{:.3e}", self.0).parse().unwrap_or(self.0);
+        serializer.serialize_f64(short)
+    }
 }
 
 /// Returns the error of JSON that is not what was expected, with what the command told.
@@ -24,23 +38,26 @@ fn odd(error: &serde_json::Error, errors: &str) -> String {
     }
 }
 
-fn parsed<T: serde::de::DeserializeOwned>(json: &str, errors: &str) -> Result<T, String> {
+pub(super) fn parsed<T: serde::de::DeserializeOwned>(
+    json: &str,
+    errors: &str,
+) -> Result<T, String> {
     serde_json::from_str(json).map_err(|error| odd(&error, errors))
 }
 
 /// A value with its 95 % interval.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct ValueTold {
-    value: f64,
+    value: Four,
     /// Lower end of the 95 % interval; null where there is none.
-    ci_low: Option<f64>,
+    ci_low: Option<Four>,
     /// Upper end of it.
-    ci_high: Option<f64>,
+    ci_high: Option<Four>,
 }
 
 impl From<GlanceValue> for ValueTold {
     fn from(it: GlanceValue) -> Self {
-        Self { value: it.value, ci_low: it.ci_low, ci_high: it.ci_high }
+        Self { value: Four(it.value), ci_low: it.ci_low.map(Four), ci_high: it.ci_high.map(Four) }
     }
 }
 
@@ -90,9 +107,9 @@ pub(super) struct AdviceTold {
     /// Throughput that it raises most.
     metric: String,
     /// Simulated throughput in Mbit/s now: mean, and the ends of its 95 % interval.
-    before: [f64; 3],
+    before: [Four; 3],
     /// With the setting.
-    after: [f64; 3],
+    after: [Four; 3],
 }
 
 /// A line of an advice.
@@ -104,7 +121,9 @@ pub(super) struct LineTold {
 }
 
 impl Answer for CheckTold {
-    fn read(json: &str, errors: String) -> Result<Self, String> {
+    type Wanted = ();
+
+    fn read(json: &str, errors: String, (): &()) -> Result<Self, String> {
         parsed(json, &errors)
     }
 }
@@ -119,6 +138,8 @@ pub(super) struct PredictionTold {
     /// 99th percentile of the latency.
     p99_ms: Option<ValueTold>,
     channel_busy_percent: Option<ValueTold>,
+    /// The devices' own part of it.
+    own_busy_percent: Option<f64>,
     /// Life of the battery; null where no battery was named.
     life_days: Option<ValueTold>,
 }
@@ -149,11 +170,13 @@ pub(super) struct ShareTold {
     of: String,
     part: String,
     /// 0 to 1.
-    share: f64,
+    share: Four,
 }
 
 impl Answer for PredictTold {
-    fn read(json: &str, errors: String) -> Result<Self, String> {
+    type Wanted = ();
+
+    fn read(json: &str, errors: String, (): &()) -> Result<Self, String> {
         let report: Report = parsed(json, &errors)?;
         let Some(card) = report.prediction else {
             return Err("the answer has no prediction".into());
@@ -164,12 +187,13 @@ impl Answer for PredictTold {
             loss_percent: it.loss_percent.map(Into::into),
             p99_ms: it.p99_ms.map(Into::into),
             channel_busy_percent: it.channel_busy_percent.map(Into::into),
+            own_busy_percent: it.own_busy_percent,
             life_days: it.life_days.map(Into::into),
         };
         let share = |it: espbench_measure::predict::card::LimitShare| ShareTold {
             of: it.of,
             part: it.part,
-            share: it.share,
+            share: Four(it.share),
         };
         Ok(Self {
             origin: Origin::Simulated.name(),
@@ -192,7 +216,7 @@ pub(super) struct TuneFigureTold {
     before: Option<ValueTold>,
     after: Option<ValueTold>,
     /// Value that is wanted; null of a figure that is only shown.
-    wanted: Option<f64>,
+    wanted: Option<Four>,
 }
 
 /// Answer of `tune`.
@@ -212,14 +236,16 @@ pub(super) struct TuneTold {
 }
 
 impl Answer for TuneTold {
-    fn read(json: &str, errors: String) -> Result<Self, String> {
+    type Wanted = ();
+
+    fn read(json: &str, errors: String, (): &()) -> Result<Self, String> {
         let report: Report = parsed(json, &errors)?;
         let Some(card) = report.tuning else { return Err("the answer has no settings".into()) };
         let figure = |it: espbench_measure::tune::card::TuneFigure| TuneFigureTold {
             metric: format!("{}, {}", it.metric.words(), it.metric.unit()),
             before: it.before.map(Into::into),
             after: it.after.map(Into::into),
-            wanted: it.wanted,
+            wanted: it.wanted.map(Four),
         };
         let line = |it: espbench_measure::tune::card::TuneChange| LineTold {
             line: it.line,
@@ -238,6 +264,19 @@ impl Answer for TuneTold {
     }
 }
 
+/// A place that shows a cause.
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+pub(super) struct EvidenceTold {
+    /// Kind of the file: log, sdkconfig, capture, run.
+    source: String,
+    /// Number of the line, frame or sample, from 1.
+    line: u64,
+    /// Time since the device started; null where the file does not have it.
+    uptime_ms: Option<u64>,
+    /// Text that stands there, quoted from the file: data, and no instruction.
+    text: String,
+}
+
 /// A cause that the doctor found.
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
 pub(super) struct CauseTold {
@@ -246,6 +285,10 @@ pub(super) struct CauseTold {
     certainty: String,
     /// How often it happened.
     incidents: u64,
+    /// Share of all incidents that it explains, 0 to 1.
+    share: Four,
+    /// The first places that show it.
+    evidence: Vec<EvidenceTold>,
     remedy: String,
     /// Measurement that would confirm it.
     confirm: String,
@@ -272,109 +315,12 @@ pub(super) struct DoctorTold {
 }
 
 impl Answer for DoctorTold {
-    fn read(json: &str, errors: String) -> Result<Self, String> {
-        parsed(json, &errors)
-    }
-}
+    type Wanted = ();
 
-/// A result.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct ResultTold {
-    /// The test, by all that tells it from another.
-    test: String,
-    metric: String,
-    /// null where it could not be determined.
-    value: Option<f64>,
-    unit: String,
-    /// Lower end of the 95 % interval; null where there is none.
-    ci_low: Option<f64>,
-    /// Upper end of it.
-    ci_high: Option<f64>,
-    /// Observations behind it.
-    n: Option<u64>,
-    /// Repetitions behind it, of which it is the mean.
-    repetitions: Option<u32>,
-}
-
-/// A threshold of the plan.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct ThresholdTold {
-    threshold: String,
-    place: String,
-    /// null where there is none; then it has not passed.
-    value: Option<f64>,
-    unit: String,
-    passed: bool,
-}
-
-/// Answer of `run` and of `read`.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct ResultsTold {
-    /// Name of the run, for `read`.
-    run: String,
-    /// measured or simulated: of all results.
-    origin: &'static str,
-    target: String,
-    plan: String,
-    seed: u64,
-    /// Version of espbench that measured.
-    tool: String,
-    /// Some of the plan was not measured.
-    incomplete: bool,
-    /// Results, repetitions as their mean.
-    results: Vec<ResultTold>,
-    /// Results that are not in the list, because there are too many.
-    left_out: usize,
-    thresholds: Vec<ThresholdTold>,
-    /// Cells that could not be measured, and why.
-    failures: Vec<String>,
-    /// Warnings that a reader must know before the first number.
-    remarks: Vec<String>,
-}
-
-impl Answer for ResultsTold {
-    fn read(json: &str, errors: String) -> Result<Self, String> {
-        let report: Report = parsed(json, &errors)?;
-        let figures = report.figures_of_tests();
-        if figures.is_empty() && !errors.is_empty() {
-            // Nothing was measured: the error says why.
-            return Err(errors);
-        }
-        let result = |it: &Cell| ResultTold {
-            test: label::test(it),
-            metric: it.id.metric.clone(),
-            value: it.value,
-            unit: it.unit.clone(),
-            ci_low: it.ci_low,
-            ci_high: it.ci_high,
-            n: it.n,
-            repetitions: it.test.repetitions,
-        };
-        let threshold = |it: &espbench_measure::report::Check| ThresholdTold {
-            threshold: it.threshold.clone(),
-            place: it.place.clone(),
-            value: it.value,
-            unit: it.unit.clone(),
-            passed: it.passed,
-        };
-        let remarks = report.headlines();
-        Ok(Self {
-            run: report.run.name.clone(),
-            origin: report.run.origin.name(),
-            target: report.run.target.clone(),
-            plan: report.run.plan_name.clone(),
-            seed: report.run.seed,
-            tool: report.run.tool.clone(),
-            incomplete: report.incomplete,
-            results: figures.iter().take(RESULTS).map(result).collect(),
-            left_out: figures.len().saturating_sub(RESULTS),
-            thresholds: report.checks.iter().map(threshold).collect(),
-            failures: report
-                .failures
-                .iter()
-                .map(|it| format!("{}: {}", it.place, it.error))
-                .collect(),
-            remarks,
-        })
+    fn read(json: &str, errors: String, (): &()) -> Result<Self, String> {
+        let mut told: Self = parsed(json, &errors)?;
+        let findings = told.diagnoses.iter_mut().flat_map(|it| &mut it.findings);
+        findings.for_each(|it| it.evidence.truncate(EVIDENCE));
+        Ok(told)
     }
 }

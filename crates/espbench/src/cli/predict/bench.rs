@@ -185,10 +185,34 @@ impl RoomPool {
     }
 }
 
+/// Work from which on it is said beforehand how long it takes, of one core.
+const LONG: Duration = Duration::from_secs(20);
+
+/// Devices of the rooms that tell how fast this machine is.
+const SAMPLE: u32 = 50;
+
+impl RoomPool {
+    /// Says how long much work takes, by the pace of small rooms.
+    fn foretell(&mut self, predictor: &Predictor, cases: &[RoomCase], all: Duration) {
+        let Some(first) = cases.first().filter(|_| !self.quiet && all > LONG) else { return };
+        let sample = predictor.case(first.devices.min(SAMPLE), first.mode);
+        let rooms = self.threads as u32;
+        let begun = Instant::now();
+        if self.trials(predictor, &[sample], 0..rooms, &|_| String::new()).is_err() {
+            // The work itself says what is wrong.
+            return;
+        }
+        let pace = begun.elapsed().as_secs_f64()
+            / (predictor.weight(&sample) * rooms).as_secs_f64().max(1e-9);
+        say!("This takes about {}; fewer --rooms take less.", about(all.mul_f64(pace)));
+    }
+}
+
 impl RoomRunner for RoomPool {
     fn begin(&mut self, predictor: &Predictor, cases: &[RoomCase], rooms: u32) {
         let times: Vec<Duration> =
             cases.iter().map(|case| predictor.weight(case) * rooms).collect();
+        self.foretell(predictor, cases, times.iter().sum());
         self.progress = Some(ProgressLine::guessed(&times, self.quiet));
     }
 

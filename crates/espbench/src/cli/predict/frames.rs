@@ -142,7 +142,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     rooms.end();
     let mut facts = predictor.facts("frames");
     facts.host.insert("message".into(), answer.title.clone());
-    output::write(&answer.report(&facts), &args.output)?;
+    output::write(&answer.report(&facts), &args.output, args.quiet)?;
     let whole = if answer.points.is_empty() { ExitCode::from(2) } else { ExitCode::SUCCESS };
     Ok(rooms.status(whole))
 }
@@ -192,7 +192,8 @@ impl Args {
         Ok(PredictSetup {
             lab: self.place.lab_name().into(),
             place: self.place.name(),
-            walls: self.place.walls,
+            walls: self.place.walls(),
+            wall_db: self.place.wall,
             profile: firmware.profile(self.place.profile.as_deref())?,
             firmware: firmware.node,
             distance_m: None,

@@ -66,7 +66,7 @@ fn write(
     answer: &PredictAnswer,
     rooms: &RoomPool,
 ) -> anyhow::Result<ExitCode> {
-    output::write(&report(&predictor.facts(name), answer), &common.output)?;
+    output::write(&report(&predictor.facts(name), answer), &common.output, common.quiet)?;
     let whole = if answer.points.is_empty() { ExitCode::from(2) } else { ExitCode::SUCCESS };
     Ok(rooms.status(whole))
 }

@@ -9,11 +9,12 @@ use espbench_dot11::radio::{Channel, WifiMode};
 use espbench_engine::predict::{PredictSetup, QUEUE};
 use espbench_measure::plan::DEFAULT_SEED;
 use espbench_measure::predict::FleetLimits;
-use espbench_measure::predict::battery::Battery;
+use espbench_measure::predict::battery::{Battery, BatteryDoubts};
 use espbench_measure::predict::effort::Effort;
 use espbench_measure::units::{self, Dimension};
 use espbench_model::sdkconfig::SKIPS_CHECK;
 use espbench_model::workload::EspNowCast;
+use espbench_sim::lab::file::{material_db, materials};
 use espbench_sim::lab::predict::Arrival;
 use espbench_sim::lab::predict::load::{PAYLOAD_MAX, PAYLOAD_MIN};
 use espbench_sim::lab::predict::sleep::{SleepMode, SleepPlan};
@@ -111,13 +112,34 @@ pub(super) struct Place {
     /// and 149 to 165 in steps of 4 [default: the place's]
     #[arg(long, value_name = "NUMBER", value_parser = channel)]
     pub channel: Option<u8>,
-    /// Walls between the listener and the devices
+    /// Walls between the listener and the devices, which do not see each other then
     #[arg(long, value_name = "NUMBER", default_value_t = 0,
         value_parser = clap::value_parser!(u8).range(0..=20))]
     pub walls: u8,
+    /// Material of each wall (light, heavy, plasterboard, wood, glass, brick, concrete, floor), or its loss in
+    /// dB [default: the place's; --walls 1 if that is left out]
+    #[arg(long, value_name = "MATERIAL|DB", value_parser = wall)]
+    pub wall: Option<f64>,
+}
+
+/// Parses a wall by its material, or its loss in dB.
+fn wall(text: &str) -> Result<f64, String> {
+    let db = text.trim_end_matches("dB").trim_end().parse::<f64>().ok();
+    let db = db.filter(|it| (0.0..=60.0).contains(it)).or_else(|| material_db(text));
+    db.ok_or_else(|| {
+        let known = materials().join(", ");
+        format!(
+            "`{text}` is no wall: use a material ({known}), or a loss from 0 to 60 dB, such as 12"
+        )
+    })
 }
 
 impl Place {
+    /// Returns the number of walls: one where only its material is named.
+    pub(super) fn walls(&self) -> u8 {
+        if self.wall.is_some() { self.walls.max(1) } else { self.walls }
+    }
+
     /// Returns the lab of the place.
     pub(super) fn lab_name(&self) -> &str {
         self.lab.as_deref().unwrap_or_else(|| self.room.lab().0)
@@ -174,7 +196,7 @@ pub(super) struct Common {
     /// Boot from deep sleep [default: checked]
     #[arg(long, value_enum, help_heading = "Battery and sleep")]
     pub boot: Option<BootCheck>,
-    /// Part of the battery's charge that it loses in a year by itself [default: by its cells]
+    /// Part of what is left of the battery's charge that it loses in a year by itself [default: by its cells]
     #[arg(long, value_name = "PERCENT", value_parser = share, requires = "battery",
         help_heading = "Battery and sleep")]
     pub self_discharge: Option<f64>,
@@ -228,7 +250,7 @@ pub(super) struct Common {
 
 /// Parses a period from 100 us to 24 h.
 fn every(text: &str) -> Result<Duration, String> {
-    let every = units::duration(text)?;
+    let every = units::seconds(text)?;
     if every < Duration::from_micros(100) || every > Duration::from_secs(86_400) {
         return Err(format!("`{text}` must be from 100 us to 24 h"));
     }
@@ -237,7 +259,7 @@ fn every(text: &str) -> Result<Duration, String> {
 
 /// Parses the limit of a latency, which is not zero.
 pub(super) fn limit(text: &str) -> Result<Duration, String> {
-    let time = units::duration(text)?;
+    let time = units::seconds(text)?;
     if time.is_zero() { Err(format!("`{text}` is no time at all")) } else { Ok(time) }
 }
 
@@ -281,7 +303,8 @@ impl Common {
         Ok(PredictSetup {
             lab: self.place.lab_name().into(),
             place: self.place.name(),
-            walls: self.place.walls,
+            walls: self.place.walls(),
+            wall_db: self.place.wall,
             profile: firmware.profile(self.place.profile.as_deref())?,
             firmware: firmware.node,
             distance_m: self.distance,
@@ -341,7 +364,16 @@ impl Common {
     /// Returns the battery with what was said of its regulator.
     fn battery(&self) -> Option<Battery> {
         let battery = self.battery.clone()?;
+        // What somebody has said is not in doubt.
+        let known = |given: bool, doubt: f64| if given { 1.0 } else { doubt };
+        let doubts = BatteryDoubts {
+            self_discharge: known(self.self_discharge.is_some(), battery.doubts.self_discharge),
+            efficiency: known(self.efficiency.is_some(), battery.doubts.efficiency),
+            quiescent: known(self.quiescent.is_some(), battery.doubts.quiescent),
+            ..battery.doubts
+        };
         Some(Battery {
+            doubts,
             self_discharge: self.self_discharge.unwrap_or(battery.self_discharge),
             efficiency: self.efficiency.unwrap_or(battery.efficiency),
             quiescent_ma: self.quiescent.map_or(battery.quiescent_ma, |ua| f64::from(ua) / 1e3),

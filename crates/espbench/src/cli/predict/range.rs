@@ -19,13 +19,13 @@ use std::time::Duration;
 const EXAMPLES: &str = "\
 Examples:
   espbench predict range
-  espbench predict range --room home --walls 2 --loss 0.1%
+  espbench predict range --room home --walls 2 --wall concrete --loss 0.1%
   espbench predict range --room open --distance 150 --profile esp32c3
   espbench predict range --phy-rates 1M,6M,54M --room hall --payload 250 -o range.html
 
-Range is where the wanted part of the messages is lost, over all places so far away: by transmit power and
-sensitivity, path loss, walls, shadowing and fading. It ends where the model of the place does. Nobody else
-is on the air: predict fleet simulates that.";
+Range is the distance at which --loss of the messages are lost, over all places at that distance: by transmit
+power and sensitivity, path loss, walls, shadowing and fading. What is beyond the model of the place is not
+known. Nobody else is on the air: predict fleet simulates that.";
 
 /// Flags.
 #[derive(Clone, Debug, clap::Args)]
@@ -41,7 +41,8 @@ pub(super) struct Args {
     /// Copies of each broadcast [default: 1]
     #[arg(long, value_parser = clap::value_parser!(u8).range(1..=31))]
     copies: Option<u8>,
-    /// PHY rates: a list, `usual` (without short preambles, short guard intervals and 40 MHz) or `all`
+    /// PHY rates: a list, `usual` (without short preambles, short guard intervals and 40 MHz;
+    /// with Long Range) or `all`
     #[arg(long, default_value = "usual")]
     phy_rates: Rates,
     /// Metres from the listener that are to be reached: rates that do not are named
@@ -56,6 +57,10 @@ pub(super) struct Args {
     place: Place,
     #[command(flatten, next_help_heading = "Output")]
     output: OutputArgs,
+    // This answer comes at once; scripts give the flag to every prediction.
+    /// No progress on stderr
+    #[arg(short, long)]
+    quiet: bool,
 }
 
 /// Parses a loss that some distance has.
@@ -92,7 +97,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let predictor = predictor(args.setup()?)?;
     let wanted = RangeWanted { loss: args.loss, distance_m: args.distance };
     let answer = predict::range(&predictor, wanted, &args.phy_rates.0);
-    output::write(&report(&predictor.facts("range"), &answer), &args.output)?;
+    output::write(&report(&predictor.facts("range"), &answer), &args.output, false)?;
     Ok(if answer.points.is_empty() { ExitCode::from(2) } else { ExitCode::SUCCESS })
 }
 
@@ -103,7 +108,8 @@ impl Args {
         Ok(PredictSetup {
             lab: self.place.lab_name().into(),
             place: self.place.name(),
-            walls: self.place.walls,
+            walls: self.place.walls(),
+            wall_db: self.place.wall,
             profile: firmware.profile(self.place.profile.as_deref())?,
             firmware: firmware.node,
             distance_m: None,

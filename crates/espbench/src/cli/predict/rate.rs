@@ -8,6 +8,7 @@ use crate::cli::output;
 use clap::ValueEnum;
 use espbench_dot11::radio::WifiMode;
 use espbench_engine::predict::{self, Predictor};
+use espbench_measure::predict::RANGE_LOSS;
 use espbench_measure::predict::on_air::{ApChannel, RateCall, RateRequest};
 use espbench_model::sdkconfig::IdfRelease;
 use std::process::ExitCode;
@@ -24,8 +25,11 @@ With --phy-rate: whether that rate is on the air, by the call that sets it, the 
 ESP-IDF, and what it costs against the default of 1 Mbit/s. Otherwise rates are ranked by the 99th percentile of the latency. Those whose intervals overlap that of the best
 tie with it, and those that break a limit (--loss, 1% by default) have no rank. Rates of which the chip's datasheet has no sensitivity, nor one to infer it from, are left out.";
 
-/// Rates that `esp_now_set_peer_rate_config` takes on every chip, by their shortest names.
-const USUAL: [&str; 20] = [
+/// Rates that `esp_now_set_peer_rate_config` takes, by their shortest names; those that a chip does not have are
+/// left out.
+const USUAL: [&str; 22] = [
+    "LR-250K",
+    "LR-500K",
     "1M",
     "2M",
     "5.5M",
@@ -51,9 +55,6 @@ const USUAL: [&str; 20] = [
 /// Devices, if nothing else is said.
 const DEVICES: u32 = 20;
 
-/// Loss above which a rate has no rank, if nothing else is said.
-const LOSS_MAX: f64 = 0.01;
-
 /// Flags.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
@@ -73,7 +74,8 @@ pub(super) struct Args {
     /// Channel of the access point that the station is connected to
     #[arg(long, value_enum, default_value_t, requires = "phy_rate")]
     connected: Connected,
-    /// PHY rates: a list, `usual` (without short preambles, short guard intervals and 40 MHz) or `all`
+    /// PHY rates: a list, `usual` (without short preambles, short guard intervals and 40 MHz;
+    /// with Long Range) or `all`
     #[arg(long, default_value = "usual")]
     phy_rates: Rates,
     #[command(flatten)]
@@ -174,7 +176,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         output::check(&args.common.output)?;
         return args.in_force(mode);
     }
-    let common = &Common { loss: args.common.loss.or(Some(LOSS_MAX)), ..args.common.clone() };
+    let common = &Common { loss: args.common.loss.or(Some(RANGE_LOSS)), ..args.common.clone() };
     output::without_published(&common.output, "in predict")?;
     output::check(&common.output)?;
     let (predictor, mut rooms) = bench(common)?;

@@ -17,6 +17,7 @@ use espbench_measure::tune::RoundTrip;
 use espbench_measure::tune::check::{CheckInput, Checked, Severity, check, report};
 use espbench_model::sdkconfig::SdkContext;
 use espbench_model::sdkconfig::memory::Traffic;
+use espbench_model::text::count;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -54,12 +55,16 @@ pub(super) fn run(args: &Args, path: &Path) -> anyhow::Result<ExitCode> {
     for (path, format) in args.output.output.iter().zip(formats) {
         let drawn = draw(&checked, (&facts, &text), format, true)?;
         replace(path, drawn.as_bytes()).with_context(|| cannot_write(path))?;
-        say!("wrote {}", path.display());
+        if !args.lab.quiet {
+            say!("wrote {}", path.display());
+        }
     }
     if let Some(path) = &args.fragment {
         let text = render::tune::advice_fragment(&checked);
         replace(path, text.as_bytes()).with_context(|| cannot_write(path))?;
-        say!("wrote {}", path.display());
+        if !args.lab.quiet {
+            say!("wrote {}", path.display());
+        }
     }
     print(&draw(&checked, (&facts, &text), args.output.format, args.output.full)?)?;
     let wrong = args.file.strict && checked.count(Severity::Wrong) > 0;
@@ -118,7 +123,10 @@ fn draw(
         _ if full => render::tune::check_text(checked),
         _ => {
             let more = checked.findings.len() - checked.count(Severity::Wrong);
-            let more = format!("{more} more findings, ranks and memory: --full, or -o FILE.html");
+            let more = format!(
+                "{}, ranks and memory: --full, or -o FILE.html",
+                count(more, "more finding")
+            );
             let origin = checked.place.as_ref().map(|_| Origin::Simulated);
             render::tune::first_screen(&checked.card(), origin, &more, output::screen())
         }

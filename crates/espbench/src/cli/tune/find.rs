@@ -31,10 +31,12 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 fn write(args: &Args, lab: &TuneLab, answer: &TuneAnswer) -> anyhow::Result<ExitCode> {
     let report = report(&lab.facts(answer.spent), answer);
     let lines = fragment(answer);
-    output::files(&report, &args.output)?;
+    output::files(&report, &args.output, args.lab.quiet)?;
     if let Some(path) = &args.fragment {
         replace(path, lines.as_bytes()).with_context(|| output::cannot_write(path))?;
-        say!("wrote {}", path.display());
+        if !args.lab.quiet {
+            say!("wrote {}", path.display());
+        }
     }
     match args.output.format {
         Format::Text if !args.output.full => {

@@ -3,12 +3,15 @@
 use super::{Args, rtt};
 use crate::cli::flow;
 use crate::cli::pool;
-use crate::cli::progress::ProgressLine;
+use crate::cli::progress::{ProgressLine, ProgressMode};
 use crate::cli::sdkconfig;
+use crate::say::say;
 use crate::sys;
+use crate::sys::terminal;
 use crate::user_error::UserError;
 use espbench_engine::tune::{TrialRunner, TuneError, TuneFile, TuneLab, TuneSetup, TuneStage};
-use espbench_measure::predict::battery::USUAL_MAH;
+use espbench_measure::live::WorkTime;
+use espbench_measure::predict::battery::Battery;
 use espbench_measure::tune::{Candidate, Evaluation, Metric};
 use espbench_model::sdkconfig::Chip;
 use espbench_sim::lab::file::FileKind;
@@ -26,25 +29,23 @@ const BUDGET: u16 = 120;
 /// Time between messages by default.
 const MESSAGE_EVERY: Duration = Duration::from_secs(10);
 
-/// Capacity of a battery by default: 85 % of an 18650 cell, in mAh.
-const BATTERY_MAH: f64 = USUAL_MAH;
-
 /// Evaluations on all cores, with progress.
 pub(super) struct TrialPool {
     threads: usize,
     cancel: Arc<AtomicBool>,
-    quiet: bool,
-    stage: TuneStage,
+    mode: ProgressMode,
+    /// The part of the work; `None` before the first.
+    stage: Option<TuneStage>,
     progress: Option<ProgressLine>,
 }
 
 /// Returns what is done in a part of the work.
 const fn doing(stage: TuneStage) -> &'static str {
     match stage {
-        TuneStage::Search => "searching",
-        TuneStage::Prune => "dropping what is not needed",
-        TuneStage::Again => "again, with new seeds",
-        TuneStage::Each => "each change by itself",
+        TuneStage::Search => "trying settings in the lab",
+        TuneStage::Prune => "trying without each change",
+        TuneStage::Again => "trying the best again, with new seeds",
+        TuneStage::Each => "trying each change by itself",
     }
 }
 
@@ -57,8 +58,8 @@ impl TrialPool {
         Ok(Self {
             threads: sys::threads(args.lab.threads).get(),
             cancel: flow::on_interrupt()?,
-            quiet: args.lab.quiet,
-            stage: TuneStage::Search,
+            mode: if args.lab.quiet { ProgressMode::Quiet } else { ProgressMode::InPlace },
+            stage: None,
             progress: None,
         })
     }
@@ -66,10 +67,14 @@ impl TrialPool {
 
 impl TrialRunner for TrialPool {
     fn begin(&mut self, stage: TuneStage, most: usize) {
-        self.stage = stage;
+        let is_new = self.stage.replace(stage) != Some(stage);
         // The line of the part before ends first.
         self.progress = None;
-        self.progress = Some(ProgressLine::guessed(&vec![EACH; most], self.quiet));
+        self.progress = Some(ProgressLine::new(&vec![WorkTime::Guessed(EACH); most], self.mode));
+        // Without a terminal a line for each part is enough.
+        if is_new && self.mode != ProgressMode::Quiet && !terminal::can_redraw() {
+            say!("{}", doing(stage));
+        }
     }
 
     fn trials(
@@ -80,10 +85,10 @@ impl TrialRunner for TrialPool {
     ) -> Result<Vec<Option<Evaluation>>, TuneError> {
         let stop = || self.cancel.load(Ordering::Relaxed);
         let job = |at: usize| lab.evaluate(&trials[at].0, trials[at].1, metrics, &stop);
-        let (progress, doing) = (&mut self.progress, doing(self.stage));
-        let done = |at: usize| {
+        let (progress, doing) = (&mut self.progress, self.stage.map_or("", doing));
+        let done = |_: usize| {
             let Some(progress) = progress else { return };
-            progress.begin(&format!("{doing}: {}", trials[at].0.label()));
+            progress.begin(doing);
             progress.advance(EACH);
             progress.end(None);
         };
@@ -157,7 +162,7 @@ fn made(
         streams: args.streams,
         time: flags.time,
         message_every: search.message_every.unwrap_or(MESSAGE_EVERY),
-        battery_mah: search.battery_mah.unwrap_or(BATTERY_MAH),
+        battery: search.battery.clone().unwrap_or_else(Battery::usual),
         wants: args.want.clone(),
         budget: search.budget.unwrap_or(BUDGET).into(),
         seed: flags.seed,

@@ -17,6 +17,7 @@ mod units;
 use super::common::{OutputArgs, StoreArgs, chip};
 use clap::Args as Flags;
 use espbench_measure::plan::DEFAULT_SEED;
+use espbench_measure::predict::battery::Battery;
 use espbench_measure::tune::Want;
 use espbench_model::sdkconfig::{Chip, IdfRelease};
 use std::path::PathBuf;
@@ -135,10 +136,18 @@ struct SearchArgs {
     /// [default: 10s]
     #[arg(long, value_name = "TIME", requires = "want", value_parser = units::test_time)]
     message_every: Option<Duration>,
-    /// Capacity of the battery that the device can use, in mAh [default: 2210, which is 85 % of an
-    /// 18650 cell]
-    #[arg(long, value_name = "MAH", requires = "want", value_parser = units::capacity)]
-    battery_mah: Option<f64>,
+    /// Battery of the device: 2xAA, AAA, CR123A, 18650, LiPo-500, CR2032, or a charge such as 2500mAh
+    /// [default: 18650]
+    #[arg(long, alias = "battery-mah", value_name = "BATTERY", requires = "want", value_parser = battery)]
+    battery: Option<Battery>,
+}
+
+/// Parses a battery; a bare number is its charge in mAh.
+fn battery(text: &str) -> Result<Battery, String> {
+    match text.parse::<f64>() {
+        Ok(_) => format!("{text}mAh").parse(),
+        Err(_) => text.parse(),
+    }
 }
 
 fn release(text: &str) -> Result<IdfRelease, String> {

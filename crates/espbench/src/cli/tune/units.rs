@@ -5,7 +5,7 @@ use std::time::Duration;
 
 /// Parses a round trip, from 10 us to 10 s: TCP waits no longer.
 pub(super) fn round_trip(text: &str) -> Result<Duration, String> {
-    let time = units::duration(text)?;
+    let time = units::seconds(text)?;
     match (Duration::from_micros(10)..=Duration::from_secs(10)).contains(&time) {
         true => Ok(time),
         false => Err(format!("`{text}` must be from 10 us to 10 s")),
@@ -30,18 +30,10 @@ pub(super) fn memory(text: &str) -> Result<u64, String> {
 /// Parses the length of a test in the lab, from 500 ms to 1 h: shorter ones show nothing, and
 /// nobody waits for longer ones.
 pub(super) fn test_time(text: &str) -> Result<Duration, String> {
-    let time = units::duration(text)?;
+    let time = units::seconds(text)?;
     match (Duration::from_millis(500)..=Duration::from_secs(3600)).contains(&time) {
         true => Ok(time),
         false => Err(format!("`{text}` must be from 500 ms to 1 h")),
-    }
-}
-
-/// Parses the capacity of a battery, in mAh.
-pub(super) fn capacity(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(mah) if (1.0..=1e6).contains(&mah) => Ok(mah),
-        _ => Err(format!("`{text}` is no capacity: milliampere-hours, such as 2000")),
     }
 }
 

@@ -4,6 +4,7 @@ use super::super::{beside, figures};
 use super::escape;
 use espbench_measure::beside::{LabAgreement, LabComparison, LabPair, SECTION};
 use espbench_measure::report::GlanceGroup;
+use espbench_model::text::count;
 use std::fmt::Write as _;
 
 /// Rows of the card at most.
@@ -41,7 +42,8 @@ pub(super) fn draw(out: &mut String, it: &LabComparison, group: &GlanceGroup) ->
     if more > 0 {
         let _ = writeln!(
             out,
-            "<p class=\"note\">and {more} more tests: see <a href=\"#{SECTION}\">all of them</a></p>"
+            "<p class=\"note\">and {}: see <a href=\"#{SECTION}\">all of them</a></p>",
+            count(more, "more test")
         );
     }
     true

@@ -6,6 +6,7 @@ use super::{beside, escape};
 use crate::render::parts;
 use espbench_measure::report::{GlanceGroup, GlanceRow, Report, Section};
 use espbench_measure::table::unit_sign;
+use espbench_model::text::count;
 use std::fmt::Write as _;
 
 /// Rows of the card at most.
@@ -80,7 +81,8 @@ fn rows(out: &mut String, group: &GlanceGroup) {
     out.push_str("</tbody></table></div>\n");
     let more = group.rows.len() - shown.len();
     if more > 0 {
-        let _ = writeln!(out, "<p class=\"note\">and {more} more cells: see the tables below</p>");
+        let more = count(more, "more cell");
+        let _ = writeln!(out, "<p class=\"note\">and {more}: see the tables below</p>");
     }
 }
 
@@ -148,7 +150,7 @@ fn chart(group: &GlanceGroup) -> String {
     let rows: Vec<&GlanceRow> = all.into_iter().step_by(every).collect();
     let numbers = || {
         rows.iter()
-            .flat_map(|row| [value(row), row.published, row.limit])
+            .flat_map(|row| [drawn(row), row.published, row.limit])
             .flatten()
             .filter(|it| *it > 0.0)
     };
@@ -180,7 +182,7 @@ fn chart(group: &GlanceGroup) -> String {
                 y(published)
             );
         }
-        if let Some(ours) = value(row).filter(|it| *it > 0.0) {
+        if let Some(ours) = drawn(row).filter(|it| *it > 0.0) {
             let _ = write!(
                 out,
                 "<circle class=\"ou\" cx=\"{:.1}\" cy=\"{:.1}\" r=\"2.4\"/>",
@@ -191,6 +193,11 @@ fn chart(group: &GlanceGroup) -> String {
     }
     out.push_str("</svg>");
     out
+}
+
+/// Returns the value of ours that is drawn: beside what a console printed, what ours printed.
+fn drawn(row: &GlanceRow) -> Option<f64> {
+    row.printed.or_else(|| value(row))
 }
 
 fn value(row: &GlanceRow) -> Option<f64> {

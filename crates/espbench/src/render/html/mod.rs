@@ -25,8 +25,9 @@ mod tune;
 use super::{palette, tame};
 use espbench_measure::cell::Origin;
 use espbench_measure::figure::Figure;
-use espbench_measure::report::{GlanceGroup, Report, Section};
+use espbench_measure::report::{GlanceGroup, PAGE_MARK, Report, Section};
 use espbench_measure::table::Table;
+use espbench_model::text::count;
 use std::fmt::Write as _;
 
 const STYLE: &str = include_str!("style.css");
@@ -191,7 +192,7 @@ fn chapter(out: &mut String, report: &Report, section: &Section<'_>, is_open: bo
 pub(super) fn begin(title: &str, script: &str) -> String {
     let (title, style) = (escape(title), style());
     format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n{PAGE_MARK}\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}{script}\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n\
@@ -250,8 +251,9 @@ fn alerts(report: &Report) -> Vec<String> {
     let mut lines = report.causes();
     if report.incomplete {
         lines.push(format!(
-            "The run was cut short, and {} cells of its plan are missing: espbench run --resume {}",
-            report.missing, report.run.name
+            "The run was cut short before {} of its plan: espbench run --resume {}",
+            count(report.missing, "cell"),
+            report.run.name
         ));
     }
     let failed = report.checks.iter().filter(|it| !it.passed);
@@ -263,8 +265,7 @@ fn alerts(report: &Report) -> Vec<String> {
 /// Writes the folded lines below the card: advice, accuracy of the lab, and the run.
 fn notes(out: &mut String, report: &Report) {
     if !report.warnings.is_empty() {
-        let count = report.warnings.len();
-        let cells = if count == 1 { "1 cell" } else { &format!("{count} cells") };
+        let cells = count(report.warnings.len(), "cell");
         let _ = writeln!(out, "<p class=\"more\"><a href=\"#warnings\">Advice on {cells}</a></p>");
     }
     let run = &report.run;

@@ -1,8 +1,9 @@
 //! The card of a prediction: verdict, figures, what limits them, and what to change.
 
-use super::super::predict::{chosen, columns, energy_lines, frame_columns};
+use super::super::predict::{chosen, columns, energy_lines, frame_columns, limits};
 use super::escape;
 use espbench_measure::predict::Prediction;
+use espbench_model::text::count;
 use std::fmt::Write as _;
 
 /// Rows of the card at most.
@@ -24,8 +25,8 @@ pub(super) fn draw(out: &mut String, card: &Prediction) {
             line(head, &text);
         }
     }
-    for limit in &card.limited_by {
-        line("Limited by", &limit.words());
+    for (head, text) in limits(card) {
+        line(&head, &text);
     }
     if let Some(next) = &card.next {
         line("Next", next);
@@ -66,6 +67,10 @@ fn rows(out: &mut String, card: &Prediction) {
     out.push_str("</tbody></table></div>\n");
     let more = card.rows.len() - shown.len();
     if more > 0 {
-        let _ = writeln!(out, "<p class=\"note\">and {more} more rows: see the tables below</p>");
+        let _ = writeln!(
+            out,
+            "<p class=\"note\">and {}: see the tables below</p>",
+            count(more, "more row")
+        );
     }
 }

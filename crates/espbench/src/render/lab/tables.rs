@@ -2,6 +2,7 @@
 
 use super::Room;
 use espbench_measure::table::{Column, Table};
+use espbench_model::text::count;
 use espbench_sim::lab::survey::{GroupLink, StationGroup, StationKind};
 
 /// Rows of a table: a room of a thousand groups would have a million links.
@@ -22,7 +23,7 @@ pub(super) fn all(room: &Room<'_>, marks: bool) -> Vec<Table> {
         let more = table.rows.len().saturating_sub(MOST_ROWS);
         if more > 0 {
             table.rows.truncate(MOST_ROWS);
-            table.notes.push(format!("{more} more rows were left out."));
+            table.notes.push(format!("Left out: {}.", count(more, "more row")));
         }
     }
     tables

@@ -74,6 +74,10 @@ impl Target for SimTarget {
         self.simulator.fits()
     }
 
+    fn is_own_lab(&self) -> bool {
+        self.simulator.is_own_lab()
+    }
+
     fn library(&self) -> Option<String> {
         Some(self.simulator.library_digest())
     }

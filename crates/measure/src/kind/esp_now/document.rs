@@ -1,5 +1,6 @@
 //! Cells of Espressif's ESP-NOW test report, as published.
 
+use super::KIND;
 use crate::cell::{Cell, Identity};
 use crate::kind::around;
 use crate::metric::{self, Statistic};
@@ -25,8 +26,9 @@ pub(super) fn group(id: &Identity) -> CellGroup {
 }
 
 /// Returns the metric of ours that has not the console's rounding.
-pub(super) fn unrounded(metric: &str) -> Option<&'static str> {
+pub(super) fn exact(metric: &str) -> Option<&'static str> {
     Some(match metric {
+        "rtt_avg" => "rtt_exact_avg",
         "rtt_min" => "rtt_exact_min",
         "rtt_max" => "rtt_exact_max",
         "throughput" => "throughput_sent",
@@ -35,6 +37,26 @@ pub(super) fn unrounded(metric: &str) -> Option<&'static str> {
         "ota_time" => "ota_time_exact",
         _ => return None,
     })
+}
+
+/// Returns the metric of ours that is held against a published one. Means of round trips are of times that
+/// the console had cut, and so are those of the document.
+pub(super) fn unrounded(metric: &str) -> Option<&'static str> {
+    exact(metric).filter(|_| metric != "rtt_avg")
+}
+
+/// Returns the decimals of a figure that a console has printed: it has no more digits than these.
+pub(crate) fn decimals(cell: &Cell) -> Option<usize> {
+    let is_single = cell.ci_low.is_none() && cell.ci_high.is_none();
+    if !is_single || cell.id.transport != KIND {
+        return None;
+    }
+    match cell.id.metric.as_str() {
+        "rtt_min" | "rtt_max" | "encrypt_time" | "decrypt_time" | "ota_time" => Some(0),
+        "throughput" => Some(2),
+        "handshake_time" => Some(3),
+        _ => None,
+    }
 }
 
 /// Returns the smallest and the largest value that the document prints as `value`.

@@ -27,7 +27,7 @@ pub(crate) fn figures(material: &Material<'_>) -> Vec<Figure> {
 
 /// Draws the leading metric over the columns; `None` where there is only one column.
 fn curve(material: &Material<'_>, group: &DocumentTable<'_>) -> Option<Figure> {
-    let metric = leading(group)?;
+    let [metric, exact] = leading(material, group)?;
     let cells: Vec<(f64, &Cell)> =
         group.digests.iter().filter_map(|d| Some((abscissa(group, d)?, d.cell(metric)?))).collect();
     let ours: Vec<FigurePoint> = cells.iter().filter_map(|(x, cell)| point(*x, cell)).collect();
@@ -53,7 +53,9 @@ fn curve(material: &Material<'_>, group: &DocumentTable<'_>) -> Option<Figure> {
             theirs.collect(),
         );
     }
-    let limits = cells.iter().filter_map(|(x, cell)| Some(FigurePoint::new(*x, cell.limit?)));
+    let limits = group.digests.iter().filter_map(|digest| {
+        Some(FigurePoint::new(abscissa(group, digest)?, digest.cell(exact)?.limit?))
+    });
     // Encryption needs no frame: its limit is nothing.
     let limits: Vec<FigurePoint> = limits.filter(|p| p.y > 0.0).collect();
     if !limits.is_empty() {

@@ -10,7 +10,7 @@
 //! | `table` | the report's tables, with the published figures and the limits beside ours |
 //! | `limit` | the theoretical limits of a cell's figures |
 
-mod document;
+pub(crate) mod document;
 mod figure;
 mod findings;
 mod limit;
@@ -45,6 +45,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::time::Duration;
+use espbench_model::overrides::OpenPlaces;
 use espbench_model::workload::{EspNow, EspNowTest, Workload};
 use plan::{
     IMAGE, LARGEST_IMAGE, LEAST, PAYLOAD, SEALED, TESTS, check_cast, distance, print_distance,
@@ -63,12 +64,15 @@ const EXTREMES: &[TimeStatistic] = &[TimeStatistic::Mean, TimeStatistic::Max];
 const HEADLINES: &[Headline] = &[
     Headline::new(Goal::Latency, "latency_avg", "one way", "mean"),
     Headline::new(Goal::Latency, "latency_max", "one way", "max"),
-    Headline::new(Goal::Latency, "rtt_avg", "round trip", "mean"),
+    Headline::new(Goal::Latency, "rtt_exact_avg", "round trip", "mean"),
     Headline::new(Goal::Latency, "rtt_exact_p99", "round trip", "p99"),
-    Headline::new(Goal::Throughput, "throughput", "throughput", ""),
-    Headline::new(Goal::Latency, "encrypt_time", "encrypt", ""),
-    Headline::new(Goal::Latency, "decrypt_time", "decrypt", ""),
-    Headline::new(Goal::Latency, "ota_time", "update", ""),
+    Headline::new(Goal::Latency, "rtt_exact_p90", "round trip", "p90"),
+    Headline::new(Goal::Latency, "rtt_exact_max", "round trip", "max"),
+    Headline::new(Goal::Throughput, "throughput_sent", "sent", ""),
+    Headline::new(Goal::Throughput, "throughput_received", "received", ""),
+    Headline::new(Goal::Latency, "encrypt_time_exact", "encrypt", ""),
+    Headline::new(Goal::Latency, "decrypt_time_exact", "decrypt", ""),
+    Headline::new(Goal::Latency, "ota_time_exact", "update", ""),
     Headline::new(Goal::Latency, "handshake_time", "handshake", ""),
     Headline::new(Goal::Latency, "provisioning_time", "provisioning", ""),
     Headline::new(Goal::Loss, "devices_served", "served", ""),
@@ -111,13 +115,15 @@ const KEYS: [PlanKey; 8] = [
         "\"60 s\"",
         "length of `throughput`",
     ),
-    PlanKey::new("devices", PlanValue::Whole(1, 65_535), "10", "devices beside the initiator"),
+    PlanKey::new("devices", PlanValue::Whole(1, 65_535), "10", "devices beside the initiator")
+        .or("those in the file of a lab behind `--on sim:LAB`, of tests with many; else 1"),
     PlanKey::new(
         "distance",
         PlanValue::Form("0.01 m to 100 km, or a range"),
         "\"0.5 m to 1 m\"",
         "distance of the devices from the initiator",
-    ),
+    )
+    .or("what the file of a lab behind `--on sim:LAB` says; else \"3 m\""),
     PlanKey::new("encrypted", PlanValue::Switch, "true", "whether payloads are encrypted")
         .or("false; of `crypto` true"),
 ];
@@ -154,7 +160,9 @@ impl TestKind for EspNow {
             "size" => self.size.to_string(),
             "count" => self.count.to_string(),
             "time" => quoted(&print_duration(self.time)),
+            "devices" if self.lab.open.devices => return None,
             "devices" => self.devices.to_string(),
+            "distance" if self.lab.open.distance => return None,
             "distance" => quoted(&print_distance(self.distance_m)),
             _ => self.encrypted.to_string(),
         })
@@ -173,6 +181,14 @@ impl TestKind for EspNow {
                 _ => PAYLOAD,
             };
         }
+        let serves_many = !matches!(
+            self.test,
+            EspNowTest::OneWay | EspNowTest::Ping | EspNowTest::Throughput | EspNowTest::Crypto
+        );
+        self.lab.open = OpenPlaces {
+            devices: serves_many && !named.contains(&"devices"),
+            distance: !named.contains(&"distance"),
+        };
         // What is timed there is the encryption.
         if self.test == EspNowTest::Crypto && !named.contains(&"encrypted") {
             self.encrypted = true;
@@ -335,6 +351,10 @@ impl TestKind for EspNow {
 
     fn group(&self, published: &Cell) -> CellGroup {
         document::group(&published.id)
+    }
+
+    fn exact(&self, metric: &str) -> Option<&'static str> {
+        document::exact(metric)
     }
 
     fn unrounded(&self, metric: &str) -> Option<&'static str> {

@@ -70,6 +70,8 @@ fn word(pattern: MessagePattern) -> &'static str {
 const HEADLINES: &[Headline] = &[
     Headline::new(Goal::Latency, "response_p50", "delay", "p50"),
     Headline::new(Goal::Latency, "response_p99", "delay", "p99"),
+    Headline::new(Goal::Latency, "response_p90", "delay", "p90"),
+    Headline::new(Goal::Latency, "response_max", "delay", "max"),
     Headline::new(Goal::Loss, "loss", "lost", ""),
 ];
 

@@ -44,7 +44,7 @@ pub(super) const KEYS: [PlanKey; 21] = [
     .or("131072; 1470 of UDP, 100 of `bounceback`"),
     PlanKey::new(
         "bandwidth",
-        PlanValue::Form("1 bit/s to 10000 Gbit/s"),
+        PlanValue::Form("1 bit/s to 10000 Gbit/s, or a number with iperf's suffix: `\"40m\"`"),
         "\"40 Mbit/s\"",
         "offered rate of each stream",
     )

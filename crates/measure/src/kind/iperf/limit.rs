@@ -15,8 +15,8 @@ use espbench_model::workload::{Direction, Iperf, Transport};
 const RAW_FRAMES: u32 = 32;
 const RAW_BODY: u32 = 1500;
 
-/// Returns the limits of a cell's figures.
-pub(super) fn limits(w: &Iperf, frames: DataFrames) -> Vec<TheoreticalLimit> {
+/// Returns the limits of a cell's figures; of several stations those of their channels together.
+pub(super) fn limits(w: &Iperf, frames: DataFrames, channels: usize) -> Vec<TheoreticalLimit> {
     let (mean, best) = match w.direction {
         Direction::Forward => ("throughput_rx", "throughput_rx_best_second"),
         Direction::Reverse => ("throughput_tx", "throughput_tx_best_second"),
@@ -29,7 +29,7 @@ pub(super) fn limits(w: &Iperf, frames: DataFrames) -> Vec<TheoreticalLimit> {
         }
         Transport::Udp => return Vec::new(),
     };
-    of_metrics([mean, best], megabits)
+    of_metrics([mean, best], megabits * channels.max(1) as f64)
 }
 
 /// Returns the rate in Mbit/s of an ESP32-C3 that sends raw 802.11 and nothing else: bodies of 1500
@@ -62,7 +62,9 @@ mod tests {
             no_delay: false,
             ..Iperf::DEFAULT
         };
-        limits(&work, frames)[0].ours
+        let of = |channels| limits(&work, frames, channels)[0].ours;
+        assert_eq!((of(0), of(3)), (of(1), 3.0 * of(1)));
+        of(1)
     }
 
     /// Checks frames without aggregation. At 54 Mbit/s a symbol of 4 us carries 216 bits. A

@@ -7,6 +7,7 @@
 //! | [`latency`] | echo probes around an iperf test: their keys, and what is made of them |
 //! | [`lines`] | the lines that iperf 2 users know, one for each interval and total as it comes |
 //! | `keys` | the keys of a block, with ranges and examples |
+//! | `sent` | datagrams of senders that count what they sent, and what was refused |
 //! | `plan` | the keys that only some tests need: marks on packets, settings of TCP, one-way times |
 //! | `summary` | result cells of the `iperf` workload |
 //! | `table` | test cases as the published tables name them, the published figures, the intervals |
@@ -20,20 +21,22 @@ mod limit;
 pub mod lines;
 mod plan;
 pub use plan::congestion;
+pub(crate) use sent::SentDatagrams;
+mod sent;
 mod summary;
 mod table;
 
 use crate::cell::{Cell, Identity};
 use crate::figure::Figure;
 use crate::kind::headline::Headline;
-use crate::kind::{SenderPace, TestKind};
+use crate::kind::{Observations, SenderPace, TestKind};
 use crate::label;
 use crate::limit::TheoreticalLimit;
 use crate::limit::wifi::DataFrames;
 use crate::live::figures::{LiveFigures, LiveRate, LiveTimes, QUANTILES, round_trip};
 use crate::plan::{Goal, PlanKey, Scalar, UDP_MAX, quoted, word_of};
 use crate::report::digest::{Material, RateCurve};
-use crate::run::Recorded;
+use crate::run::{Recorded, told};
 use crate::series;
 use crate::settings::{Setting, Settings};
 use crate::summary::SummaryContext;
@@ -45,6 +48,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::time::Duration;
+use espbench_dot11::wifi::MEMBERSHIPS;
 use espbench_model::sample::{Interval, Observer};
 use espbench_model::time::Instant;
 use espbench_model::workload::{Direction, Iperf, Transport};
@@ -78,6 +82,9 @@ const HEADLINES: &[Headline] = &[
     Headline::new(Goal::Latency, "rtt_p50", "round trip", "p50"),
     Headline::new(Goal::Latency, "rtt_p99", "round trip", "p99"),
     Headline::new(Goal::Loss, "loss", "lost", ""),
+    Headline::new(Goal::Loss, "loss_of_offered", "lost of offer", ""),
+    Headline::new(Goal::Loss, "packets_refused", "refused: no memory", ""),
+    Headline::new(Goal::Throughput, "fairness", "fairness", "Jain"),
     Headline::new(Goal::Latency, "rtt_idle_p50", "idle round trip", "p50"),
     Headline::new(Goal::Latency, "rtt_loaded_p50", "loaded round trip", "p50"),
 ];
@@ -225,12 +232,13 @@ impl TestKind for Iperf {
         series::megabits(recorded)
     }
 
-    fn course(&self, recorded: &Recorded) -> Vec<f64> {
+    fn course(&self, recorded: &Recorded) -> Option<Observations> {
         // One direction after the other, or each end's: their order is not that of time.
         if self.direction == Direction::Tradeoff {
-            return Vec::new();
+            return None;
         }
-        series::seen(&series::megabits(recorded))
+        let values = series::seen(&series::megabits(recorded));
+        Some(Observations { quantity: "throughput", unit: "Mbit/s", values })
     }
 
     fn pace(&self, recorded: &Recorded) -> Option<SenderPace> {
@@ -238,9 +246,14 @@ impl TestKind for Iperf {
         Some(SenderPace { asked, kept: summary::slowest_stream(self, recorded)?, unit: "Mbit/s" })
     }
 
+    fn sent(&self, recorded: &Recorded) -> Option<SentDatagrams> {
+        SentDatagrams::of_recorded(self, recorded)
+    }
+
     fn limits(&self, facts: &BTreeMap<String, String>) -> Vec<TheoreticalLimit> {
         let frames = DataFrames::from_facts(facts);
-        frames.map_or_else(Vec::new, |it| limit::limits(self, it))
+        let channels = told(facts, MEMBERSHIPS).map_or(1, |it| it.channels().len());
+        frames.map_or_else(Vec::new, |it| limit::limits(self, it, channels))
     }
 
     fn chapters(&self, _documented: bool) -> Vec<(&'static str, &'static str)> {
@@ -265,6 +278,10 @@ impl TestKind for Iperf {
         }
         let times = LiveTimes { base: "rtt", statistics: QUANTILES, of: round_trip };
         LiveFigures { times: Some(times), tells_loss: true, ..LiveFigures::default() }
+    }
+
+    fn usual_line(&self, recorded: &Recorded) -> Option<String> {
+        summary::usual_line(self, recorded)
     }
 
     fn headlines(&self) -> &'static [Headline] {

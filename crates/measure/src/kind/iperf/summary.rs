@@ -14,16 +14,27 @@
 //! sends, `throughput_tx` is still what arrived, and `throughput_sent` what its socket took.
 //!
 //! `throughput_*` is the mean of the whole intervals, with Student's t interval over them: the
-//! intervals of one test are taken as independent, which a drifting link is not.
+//! intervals of one test are taken as independent, which a drifting link is not. Where streams lack
+//! intervals, such as those of stations that hardly get to send, it is the octets of all over the time of the
+//! test.
+//!
+//! Over UDP a sender that counts what it sent makes the loss that of its datagrams. ESP-IDF's iperf uses up a number
+//! for each datagram that its driver refused, so that by numbers these would be lost on the way: they are
+//! `packets_refused`. `loss_of_offered` is against the rate that was to be sent.
 //! `throughput_*_best_second` is the highest sum of any whole second; published ESP-IDF figures are
 //! such best seconds.
 
 mod bounce;
+mod usual;
+
+pub(super) use usual::usual_line;
 
 use super::KIND;
+use super::sent::SentDatagrams;
 use crate::cell::{Cell, Estimate};
-use crate::interval::{mean, mean_t, wilson};
+use crate::interval::{fairness, mean, mean_t, wilson};
 use crate::kind::TestKind;
+use crate::report::stations::Stations;
 use crate::run::Recorded;
 use crate::summary::{CellColumns, IN_FLIGHT, IN_FLIGHT_END, SummaryContext};
 use crate::units::megabits;
@@ -56,6 +67,7 @@ pub(super) fn summarize(
     );
     if let (Some(_), Some(ours)) = (recorded.workload.variant(), one_way(workload.direction)) {
         out.device(workload, ours, [&sent, &received, &reported]);
+        out.fairness(&Stations::of(recorded));
         return out.cells;
     }
     if workload.trip_times {
@@ -133,7 +145,7 @@ impl ObserverCounts {
         });
         let (totals, parts): (Vec<_>, Vec<_>) = mine.partition(|i| i.total);
         let streams = totals.len().max(usize::from(workload.parallel));
-        let rates = whole_intervals(&parts, workload, streams);
+        let rates = rates(&parts, workload, streams, lasted(recorded));
         Self { best: best_second(&rates, workload.interval), rates, totals }
     }
 
@@ -155,17 +167,18 @@ impl ObserverCounts {
 }
 
 /// Returns whether a stream's interval is whole, and of the test, which began then.
-///
-/// What comes after the test's time, out of buffers on the way, is no interval of the test: a console that
-/// prints lines of a second prints one more for it, which is nearly empty.
 pub(super) fn is_whole(workload: &Iperf, begin: Instant, part: &Interval) -> bool {
-    let length = workload.interval;
-    let end = match workload.bytes {
-        None => begin + workload.time + length.mul_f64(1.0 - WHOLE),
-        Some(_) => Instant::NEVER,
-    };
     let span = part.end.since(part.start);
-    part.end <= end && span.as_secs_f64() >= WHOLE * length.as_secs_f64()
+    part.end <= latest(workload, begin)
+        && span.as_secs_f64() >= WHOLE * workload.interval.as_secs_f64()
+}
+
+/// Returns when the last interval of a test ends that began then.
+fn latest(workload: &Iperf, begin: Instant) -> Instant {
+    match workload.bytes {
+        None => begin + workload.time + workload.interval.mul_f64(1.0 - WHOLE),
+        Some(_) => Instant::NEVER,
+    }
 }
 
 /// Returns the rates that are made of what observers told: metric, observer, and a name. `own_count`: the
@@ -191,11 +204,39 @@ pub(super) fn seen(
     to_it.into_iter().chain(back).collect()
 }
 
-/// Returns the sums over the streams of each interval that is whole in all of them, in Mbit/s.
-fn whole_intervals(parts: &[Interval], workload: &Iperf, streams: usize) -> Vec<f64> {
+/// Returns the rates of the streams together in each interval, in Mbit/s.
+///
+/// What comes after the test's time, out of buffers on the way, is no interval of the test: a console that
+/// prints lines of a second prints one more for it, which is nearly empty.
+fn rates(parts: &[Interval], workload: &Iperf, streams: usize, lasted: Duration) -> Vec<f64> {
+    let length = workload.interval;
     let begin = parts.iter().map(|it| it.start).min().unwrap_or_default();
+    let whole = parts.iter().filter(|it| is_whole(workload, begin, it));
+    let whole = whole_intervals(whole, streams);
+    let span = if workload.bytes.is_none() { lasted.min(workload.time) } else { lasted };
+    let in_test = libm::floor(span.as_secs_f64() / length.as_secs_f64() + 1.0 - WHOLE);
+    // Without intervals there is no such number.
+    let in_test = if in_test.is_finite() { in_test as usize } else { 0 };
+    if streams < 2 || whole.len() >= in_test {
+        whole
+    } else {
+        octets_over_time(parts, workload, in_test)
+    }
+}
+
+/// Returns how long a test lasted: the longest stream at either end.
+fn lasted(recorded: &Recorded) -> Duration {
+    let total = |sample: &Sample| match sample {
+        Sample::Interval(it) if it.total => Some(it.end.since(it.start)),
+        _ => None,
+    };
+    recorded.samples.iter().filter_map(total).max().unwrap_or_default()
+}
+
+/// Returns the sums over the streams of each interval that is whole in all of them.
+fn whole_intervals<'a>(parts: impl Iterator<Item = &'a Interval>, streams: usize) -> Vec<f64> {
     let mut sums: BTreeMap<u64, (usize, f64)> = BTreeMap::new();
-    for part in parts.iter().filter(|it| is_whole(workload, begin, it)) {
+    for part in parts {
         let span = part.end.since(part.start);
         if let Some(rate) = megabits(part.bytes, span) {
             let sum = sums.entry(part.seq).or_default();
@@ -203,6 +244,18 @@ fn whole_intervals(parts: &[Interval], workload: &Iperf, streams: usize) -> Vec<
         }
     }
     sums.into_values().filter(|sum| sum.0 == streams).map(|sum| sum.1).collect()
+}
+
+/// Returns the octets that all streams moved in each of the test's intervals, over its length. A stream that lacks
+/// an interval moved nothing in it; what it moved in a part of one counts.
+fn octets_over_time(parts: &[Interval], workload: &Iperf, intervals: usize) -> Vec<f64> {
+    let mut octets = alloc::vec![0; intervals];
+    for part in parts {
+        if let Some(sum) = usize::try_from(part.seq).ok().and_then(|at| octets.get_mut(at)) {
+            *sum += part.bytes;
+        }
+    }
+    octets.into_iter().filter_map(|octets| megabits(octets, workload.interval)).collect()
 }
 
 /// Returns the best mean over one second of consecutive intervals; `None` where intervals do not
@@ -283,7 +336,10 @@ impl IperfCells<'_> {
             self.throughput("throughput_tx", received);
             if udp {
                 self.throughput("throughput_sent", told);
-                self.datagrams(received, "");
+                match SentDatagrams::of(&told.totals, &received.totals) {
+                    Some(sent) => self.sent_datagrams(workload, &sent, told.totals.len(), received),
+                    None => self.datagrams(received, ""),
+                }
             }
             return;
         }
@@ -294,6 +350,19 @@ impl IperfCells<'_> {
             self.datagrams(told, "");
         } else {
             self.retransmits(sent);
+        }
+    }
+
+    /// Adds how evenly the stations got to send or receive.
+    fn fairness(&mut self, stations: &Stations) {
+        let rates: Vec<f64> = stations.0.iter().filter_map(|it| it.delivered).collect();
+        if rates.len() > 1 {
+            let n = rates.len() as u64;
+            self.push(
+                "fairness",
+                "index",
+                Estimate { value: fairness(&rates), n, ..Estimate::default() },
+            );
         }
     }
 
@@ -313,14 +382,34 @@ impl IperfCells<'_> {
         }
     }
 
+    /// Adds what became of the datagrams of senders that count what they sent.
+    fn sent_datagrams(
+        &mut self,
+        w: &Iperf,
+        of: &SentDatagrams,
+        streams: usize,
+        seen: &ObserverCounts,
+    ) {
+        self.counted(of.lost(), of.sent, seen, "");
+        if let Some(offered) = of.offered(w, streams) {
+            let refused = Estimate::exact(of.refused as f64, of.sent + of.refused);
+            self.push("packets_refused", "packets", refused);
+            let missing = offered.saturating_sub(of.received);
+            self.push("loss_of_offered", "%", wilson(missing, offered).scaled(100.0));
+        }
+    }
+
+    /// Adds what became of datagrams as their numbers tell it.
     fn datagrams(&mut self, seen: &ObserverCounts, direction: &str) {
         let (Some(received), Some(lost)) = (seen.sum(|t| t.datagrams), seen.sum(|t| t.lost)) else {
             return;
         };
-        if seen.totals.is_empty() {
-            return;
+        if !seen.totals.is_empty() {
+            self.counted(lost, received + lost, seen, direction);
         }
-        let total = received + lost;
+    }
+
+    fn counted(&mut self, lost: u64, total: u64, seen: &ObserverCounts, direction: &str) {
         let named = |metric: &str| format!("{metric}{direction}");
         self.push(&named("loss"), "%", wilson(lost, total).scaled(100.0));
         let mut count = |metric: &str, value: Option<u64>| {
@@ -335,7 +424,7 @@ impl IperfCells<'_> {
         let jitters: Vec<f64> =
             seen.totals.iter().filter_map(|t| Some(t.jitter_ns? as f64 / 1e6)).collect();
         if let Some(jitter) = mean(&jitters) {
-            self.push(&named("jitter"), "ms", Estimate::exact(jitter, received));
+            self.push(&named("jitter"), "ms", Estimate::exact(jitter, total - lost));
         }
     }
 
@@ -364,223 +453,4 @@ pub(super) fn slowest_stream(w: &Iperf, recorded: &Recorded) -> Option<f64> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::cell::Origin;
-    use crate::label;
-    use crate::run::Site;
-    use alloc::string::String;
-    use espbench_model::sample::Link;
-    use espbench_model::workload::Workload;
-
-    const UDP: Iperf = Iperf {
-        transport: Transport::Udp,
-        direction: Direction::Forward,
-        time: Duration::from_secs(3),
-        bytes: None,
-        interval: Duration::from_secs(1),
-        length: 1470,
-        bandwidth: Some(40_000_000),
-        parallel: 1,
-        window: None,
-        no_delay: false,
-        ..Iperf::DEFAULT
-    };
-
-    const fn ms(n: u64) -> Instant {
-        Instant::from_nanos(n * 1_000_000)
-    }
-
-    fn part(observer: Observer, seq: u64, from: u64, to: u64, bytes: u64) -> Interval {
-        Interval { observer, seq, start: ms(from), end: ms(to), bytes, ..Interval::default() }
-    }
-
-    fn cells(work: Iperf, samples: &[Interval]) -> BTreeMap<String, Cell> {
-        let recorded = Recorded {
-            ordinal: 0,
-            repetition: 0,
-            workload: Workload::Iperf(work),
-            samples: samples.iter().copied().map(Sample::Interval).collect(),
-            counters: BTreeMap::new(),
-            facts: BTreeMap::new(),
-            error: None,
-        };
-        let site = Site::default();
-        let context = SummaryContext { site: &site, origin: Origin::Measured, seed: 1 };
-        let cells = summarize(&work, &recorded, &context);
-        cells.into_iter().map(|c| (c.id.metric.clone(), c)).collect()
-    }
-
-    #[test]
-    fn a_udp_test_with_the_servers_report() {
-        let total = Interval {
-            total: true,
-            datagrams: Some(990),
-            lost: Some(10),
-            out_of_order: Some(2),
-            jitter_ns: Some(1_500_000),
-            ..part(Observer::Peer, 0, 0, 3000, 3_000_000)
-        };
-        let got = cells(
-            UDP,
-            &[
-                part(Observer::Sender, 0, 0, 1000, 1_000_000),
-                part(Observer::Sender, 1, 1000, 2000, 1_250_000),
-                part(Observer::Sender, 2, 2000, 2500, 10),
-                Interval { total: true, ..part(Observer::Sender, 3, 0, 2500, 2_250_010) },
-                total,
-            ],
-        );
-        let value = |metric: &str| got[metric].value.unwrap();
-        assert_eq!(value("throughput_sent"), 9.0);
-        assert_eq!(value("throughput_sent_best_second"), 10.0);
-        assert_eq!(value("throughput_rx"), 8.0);
-        assert_eq!(got["throughput_rx"].ci_low, None, "one figure has no spread");
-        assert_eq!(
-            (value("loss"), value("packets_lost"), value("packets_total")),
-            (1.0, 10.0, 1000.0)
-        );
-        assert!(got["loss"].ci_low.unwrap() > 0.5 && got["loss"].ci_high.unwrap() < 1.9);
-        assert_eq!((value("jitter"), value("packets_out_of_order")), (1.5, 2.0));
-        assert!(!got.contains_key("packets_duplicate"), "the report does not say");
-        assert_eq!(label::result(&got["loss"].settings).as_deref(), Some("40 Mbit/s offered"));
-    }
-
-    #[test]
-    fn without_a_report_nothing_is_claimed_of_the_device() {
-        let got = cells(
-            UDP,
-            &[
-                part(Observer::Sender, 0, 0, 1000, 1_000_000),
-                Interval { total: true, ..part(Observer::Sender, 1, 0, 1000, 1_000_000) },
-            ],
-        );
-        assert!(got.contains_key("throughput_sent"));
-        assert_eq!(got["throughput_rx"].value, None);
-        assert!(got["throughput_rx"].note.as_deref().unwrap().contains("no report"));
-        assert!(!got.contains_key("loss"));
-    }
-
-    #[test]
-    fn over_tcp_the_headline_is_what_the_device_took() {
-        let tcp = Iperf { transport: Transport::Tcp, bandwidth: None, ..UDP };
-        let sent = [
-            part(Observer::Sender, 0, 0, 1000, 3_600_000),
-            Interval { total: true, ..part(Observer::Sender, 1, 0, 1000, 3_600_000) },
-        ];
-        let taken = [
-            part(Observer::Peer, 0, 0, 980, 1_960_000),
-            Interval { total: true, ..part(Observer::Peer, 1, 0, 980, 1_960_000) },
-        ];
-        let got = cells(tcp, &[taken, sent].concat());
-        assert_eq!(got["throughput_rx"].value, Some(16.0));
-        assert_eq!(got["throughput_rx_best_second"].value, Some(16.0));
-        assert_eq!(got["throughput_sent"].value, Some(28.8));
-        // A device that took nothing, and a system that tells nothing.
-        let none = taken.map(|it| Interval { bytes: 0, ..it });
-        for (samples, why) in [([none, sent].concat(), "took nothing"), (sent.to_vec(), "tells")] {
-            let got = cells(tcp, &samples);
-            assert_eq!(got["throughput_rx"].value, None);
-            assert!(got["throughput_rx"].note.as_deref().unwrap().contains(why));
-            assert!(!got.contains_key("throughput_rx_best_second"));
-        }
-    }
-
-    #[test]
-    fn a_device_that_sends_tells_what_its_socket_took() {
-        for transport in [Transport::Tcp, Transport::Udp] {
-            let work = Iperf { transport, direction: Direction::Reverse, ..UDP };
-            let got = cells(
-                work,
-                &[
-                    part(Observer::Receiver, 0, 0, 1000, 1_000_000),
-                    Interval { total: true, ..part(Observer::Receiver, 1, 0, 1000, 1_000_000) },
-                    part(Observer::Peer, 0, 0, 1000, 1_125_000),
-                    Interval { total: true, ..part(Observer::Peer, 1, 0, 1000, 1_125_000) },
-                ],
-            );
-            assert_eq!(got["throughput_tx"].value, Some(8.0));
-            assert_eq!(got["throughput_sent"].value, Some(9.0));
-            assert!(!got.contains_key("throughput_rx"), "{transport:?}");
-        }
-    }
-
-    #[test]
-    fn streams_are_added_up() {
-        let work = Iperf { transport: Transport::Tcp, parallel: 2, bandwidth: None, ..UDP };
-        let stream =
-            |link| move |i: Interval| Interval { link: Link(link), retransmits: Some(3), ..i };
-        let mut samples = Vec::new();
-        for link in 0..2 {
-            let named = stream(link);
-            for observer in [Observer::Peer, Observer::Sender] {
-                samples.push(named(part(observer, 0, 0, 1000, 500_000)));
-                samples.push(named(part(observer, 1, 1000, 2000, 750_000)));
-                let total = part(observer, 2, 0, 2000, 1_250_000);
-                samples.push(named(Interval { total: true, ..total }));
-            }
-        }
-        let got = cells(work, &samples);
-        assert_eq!(got["throughput_rx"].value, Some(10.0));
-        assert_eq!(got["throughput_rx"].n, Some(2));
-        assert_eq!(got["throughput_rx_best_second"].value, Some(12.0));
-        assert_eq!(got["retransmits"].value, Some(6.0));
-        assert_eq!(label::result(&got["throughput_rx"].settings).as_deref(), Some("2 streams"));
-    }
-
-    #[test]
-    fn both_directions_are_told_apart() {
-        let totals = |observer| Interval {
-            total: true,
-            datagrams: Some(100),
-            lost: Some(0),
-            ..part(observer, 0, 0, 1000, 1000)
-        };
-        let work = Iperf { direction: Direction::Dual, ..UDP };
-        let got = cells(
-            work,
-            &[totals(Observer::Sender), totals(Observer::Peer), totals(Observer::Receiver)],
-        );
-        assert!(got.contains_key("loss_rx") && got.contains_key("loss_tx"));
-    }
-
-    #[test]
-    fn a_best_second_of_half_seconds_and_none_of_two_seconds() {
-        let rates = [1.0, 5.0, 4.0, 1.0];
-        assert_eq!(best_second(&rates, Duration::from_millis(500)), Some(4.5));
-        assert_eq!(best_second(&rates, Duration::from_secs(2)), None);
-        assert_eq!(best_second(&rates, Duration::ZERO), None);
-        assert_eq!(best_second(&[], Duration::from_secs(1)), None);
-    }
-
-    proptest::proptest! {
-        /// A test of any length, whose last bytes come out of buffers after its end, and whose observer
-        /// counts by whole intervals: the mean is the rate.
-        #[test]
-        fn what_comes_after_the_test_is_no_second_of_it(
-            time_ms in 1000u64..20_000,
-            late_ms in 1u64..900,
-            interval_ms in 100u64..1500,
-        ) {
-            let work = Iperf {
-                time: Duration::from_millis(time_ms),
-                interval: Duration::from_millis(interval_ms),
-                direction: Direction::Reverse,
-                ..UDP
-            };
-            let flow_ends = time_ms + late_ms;
-            let parts: Vec<Interval> = (0..flow_ends.div_ceil(interval_ms))
-                .map(|seq| {
-                    let (from, to) = (seq * interval_ms, (seq + 1) * interval_ms);
-                    // A Mbit/s while the flow lasts.
-                    part(Observer::Receiver, seq, from, to, (to.min(flow_ends) - from) * 125)
-                })
-                .collect();
-            let total = part(Observer::Receiver, 99, 0, flow_ends, flow_ends * 125);
-            let got = cells(work, &[parts, [Interval { total: true, ..total }].to_vec()].concat());
-            let rate = got["throughput_tx"].value.unwrap();
-            // An interval may end as much after the test as one may be short.
-            proptest::prop_assert!((0.94..=1.0001).contains(&rate), "{rate}");
-        }
-    }
-}
+mod tests;

@@ -17,24 +17,25 @@ use espbench_model::workload::{IpTest, Name, Transport};
 
 /// The document's test cases: name, transport, metric.
 const CASES: [(&str, &str, &str); 4] = [
-    ("UDP, device receives", "udp", "throughput_rx"),
-    ("UDP, device sends", "udp", "throughput_tx"),
-    ("TCP, device receives", "tcp", "throughput_rx"),
-    ("TCP, device sends", "tcp", "throughput_tx"),
+    ("UDP to the device", "udp", "throughput_rx"),
+    ("UDP from the device", "udp", "throughput_tx"),
+    ("TCP to the device", "tcp", "throughput_rx"),
+    ("TCP from the device", "tcp", "throughput_tx"),
 ];
 
 const RESULTS: &[Spec] = &[
-    ("throughput_rx", "device receives", Value),
-    ("throughput_rx", "receives, 95 % interval", Interval),
-    ("throughput_rx_best_second", "receives, best second", Value),
-    ("throughput_tx", "device sends", Value),
-    ("throughput_tx", "sends, 95 % interval", Interval),
-    ("throughput_tx_best_second", "sends, best second", Value),
+    ("throughput_rx", "to the device", Value),
+    ("throughput_rx", "to the device, 95 % interval", Interval),
+    ("throughput_rx_best_second", "to the device, best second", Value),
+    ("throughput_tx", "from the device", Value),
+    ("throughput_tx", "from the device, 95 % interval", Interval),
+    ("throughput_tx_best_second", "from the device, best second", Value),
     ("throughput_sent", "sent", Value),
     ("throughput_sent", "sent 95 % interval", Interval),
     ("throughput_sent_best_second", "sent, best second", Value),
-    ("in_flight_end", "in flight at the end", Value),
+    ("in_flight_end", "on the way at the end", Value),
     ("retransmits", "retransmits", Value),
+    ("fairness", "fairness (Jain)", Value),
 ];
 
 /// Round trips of `--bounceback`, and one-way times of `--trip-times`.
@@ -69,20 +70,22 @@ const DATAGRAMS: &[Spec] = &[
     ("loss", "loss 95 % interval", Interval),
     ("packets_lost", "lost", Value),
     ("packets_total", "of", Value),
+    ("packets_refused", "refused: no memory", Value),
+    ("loss_of_offered", "lost of offer", Value),
     ("packets_out_of_order", "out of order", Value),
     ("packets_duplicate", "duplicate", Value),
     ("jitter", "jitter", Value),
     ("loss_rx", "to the device, loss", Value),
     ("loss_rx", "to the device, loss 95 % interval", Interval),
     ("packets_lost_rx", "to the device, lost", Value),
-    ("packets_total_rx", "to the device, of", Value),
+    ("packets_total_rx", "to the device, sent", Value),
     ("packets_out_of_order_rx", "to the device, out of order", Value),
     ("packets_duplicate_rx", "to the device, duplicate", Value),
     ("jitter_rx", "to the device, jitter", Value),
     ("loss_tx", "from the device, loss", Value),
     ("loss_tx", "from the device, loss 95 % interval", Interval),
     ("packets_lost_tx", "from the device, lost", Value),
-    ("packets_total_tx", "from the device, of", Value),
+    ("packets_total_tx", "from the device, sent", Value),
     ("packets_out_of_order_tx", "from the device, out of order", Value),
     ("packets_duplicate_tx", "from the device, duplicate", Value),
     ("jitter_tx", "from the device, jitter", Value),
@@ -113,10 +116,10 @@ const CASE_FRAME: TableFrame<'_> = TableFrame {
     section: KIND,
     title: "iperf: throughput by test case",
     notes: &[
-        "RX and TX as the device sees them: what this host sends is the device's RX. Payload, \
+        "to the device, and TX as the device sees them: what this host sends is the device's RX. Payload, \
          without headers. Sent and received differ: over UDP the device's report says what arrived, \
-         over TCP its receive window shows what its application read; the rest was still in flight \
-         at the end.",
+         over TCP its receive window shows what its application read; the rest was still on the \
+         way at the end.",
     ],
 };
 

@@ -7,7 +7,7 @@ mod table;
 use crate::cell::{Cell, Identity};
 use crate::figure::Figure;
 use crate::kind::headline::Headline;
-use crate::kind::{SenderPace, TestKind, around};
+use crate::kind::{Observations, SenderPace, TestKind, around};
 use crate::live::figures::{LiveFigures, LiveRate, LiveTimes, QUANTILES, response};
 use crate::plan::{DAY, Goal, PlanKey, PlanValue, Scalar, quoted, word_of, words};
 use crate::report::digest::Material;
@@ -63,6 +63,8 @@ const HEADLINES: &[Headline] = &[
     Headline::new(Goal::Throughput, "message_rate", "delivered", ""),
     Headline::new(Goal::Latency, "latency_p50", "latency", "p50"),
     Headline::new(Goal::Latency, "latency_p99", "latency", "p99"),
+    Headline::new(Goal::Latency, "latency_p90", "latency", "p90"),
+    Headline::new(Goal::Latency, "latency_max", "latency", "max"),
     Headline::new(Goal::Loss, "loss", "lost", ""),
 ];
 
@@ -258,6 +260,18 @@ impl TestKind for MqttRate {
         summary::summarize(self, recorded, context)
     }
 
+    fn caveats(&self, recorded: &Recorded) -> Vec<String> {
+        match self.mode {
+            MqttMode::Listen => summary::Arrivals::of(recorded).caveats(recorded),
+            MqttMode::Search { .. } => summary::end_of_range(self, recorded).into_iter().collect(),
+            MqttMode::Saturate | MqttMode::Offered(_) => Vec::new(),
+        }
+    }
+
+    fn tells_loss(&self, recorded: &Recorded) -> bool {
+        self.mode != MqttMode::Listen || summary::Arrivals::of(recorded).numbering.tells_loss()
+    }
+
     fn times(&self, recorded: &Recorded) -> Vec<f64> {
         match self.mode {
             // When a device's own message was due is not known.
@@ -271,8 +285,9 @@ impl TestKind for MqttRate {
         true
     }
 
-    fn latencies(&self, recorded: &Recorded) -> Vec<f64> {
-        if searches(self.mode) { Vec::new() } else { series::to_subscriber_ms(recorded) }
+    fn latencies(&self, recorded: &Recorded) -> Option<Observations> {
+        let values = self.times(recorded);
+        (!searches(self.mode)).then_some(Observations { quantity: "latency", unit: "ms", values })
     }
 
     fn pace(&self, recorded: &Recorded) -> Option<SenderPace> {

@@ -30,6 +30,9 @@
 
 mod connections;
 mod listen;
+mod numbering;
+
+pub(super) use listen::Arrivals;
 
 use super::KIND;
 use crate::cell::{Cell, Estimate};
@@ -82,8 +85,8 @@ pub(super) fn summarize(
         settings: workload.settings().beyond_columns(),
     };
     let mut out = MqttCells { place, context, cells: Vec::new() };
-    if let MqttMode::Search { low, high } = workload.mode {
-        out.search(workload, RateSearch::new(low, high), recorded);
+    if let MqttMode::Search { .. } = workload.mode {
+        out.search(workload, recorded);
         return out.cells;
     }
     out.connections(recorded);
@@ -252,12 +255,34 @@ impl MqttCells<'_> {
         self.push(&format!("{name}_max"), "ms", sorted.max(), note);
     }
 
-    fn search(&mut self, workload: &MqttRate, mut search: RateSearch, recorded: &Recorded) {
+    fn search(&mut self, workload: &MqttRate, recorded: &Recorded) {
+        let Some(Replayed { search, tried }) = Replayed::of(workload, recorded) else { return };
+        let n = |rate| tried.iter().find(|(r, _)| Some(*r) == rate).map_or(0, |(_, n)| *n);
+        let (passed, failed) = (search.passed(), search.failed());
+        let estimate = Estimate { value: passed, n: n(passed), low: passed, high: failed };
+        let mut note = sureness(workload, &search, n(passed));
+        if search.next().is_some() {
+            note += "; the search was cut short";
+        }
+        self.push("message_rate_reliable", RATE, estimate, Some(note));
+    }
+}
+
+/// A search, replayed from what was recorded.
+struct Replayed {
+    search: RateSearch,
+    /// Messages of each rate, by the rate that was tried.
+    tried: Vec<(f64, u64)>,
+}
+
+impl Replayed {
+    fn of(workload: &MqttRate, recorded: &Recorded) -> Option<Self> {
+        let MqttMode::Search { low, high } = workload.mode else { return None };
+        let mut search = RateSearch::new(low, high);
         let receiver = recorded.samples.iter().filter_map(|sample| match sample {
             Sample::Interval(i) if i.total && i.observer == Observer::Receiver => Some(i),
             _ => None,
         });
-        // Messages of each rate, by the rate that was tried.
         let mut tried: Vec<(f64, u64)> = Vec::new();
         for total in receiver {
             let Some((rate, _)) = search.next() else { break };
@@ -269,14 +294,31 @@ impl MqttCells<'_> {
             }
             search.record(lost == 0);
         }
-        let n = |rate| tried.iter().find(|(r, _)| Some(*r) == rate).map_or(0, |(_, n)| *n);
-        let (passed, failed) = (search.passed(), search.failed());
-        let estimate = Estimate { value: passed, n: n(passed), low: passed, high: failed };
-        let mut note = sureness(workload, &search, n(passed));
-        if search.next().is_some() {
-            note += "; the search was cut short";
-        }
-        self.push("message_rate_reliable", RATE, estimate, Some(note));
+        Some(Self { search, tried })
+    }
+}
+
+/// Says where a search ended at an end of its range, which is then no answer; `None` where it found a border, and for
+/// other work.
+pub(super) fn end_of_range(workload: &MqttRate, recorded: &Recorded) -> Option<String> {
+    let Replayed { search, .. } = Replayed::of(workload, recorded)?;
+    if search.next().is_some() {
+        return search
+            .passed()
+            .map(|rate| format!("The search was cut short: {rate}/s came without loss so far."));
+    }
+    match (search.passed(), search.failed()) {
+        (Some(rate), None) => Some(format!(
+            "The end of the search was reached: {rate}/s came without loss, and the limit is higher. Raise the end: \
+             --search {rate}..{}",
+            rate * 10.0
+        )),
+        (None, Some(rate)) => Some(format!(
+            "The start of the search already fails: {rate}/s lost messages, and the limit is lower. Lower the start: \
+             --search {}..{rate}",
+            rate / 10.0
+        )),
+        _ => None,
     }
 }
 

@@ -6,7 +6,7 @@ mod table;
 use crate::cell::Cell;
 use crate::figure::{Figure, round_trips};
 use crate::kind::headline::Headline;
-use crate::kind::{SenderPace, TestKind};
+use crate::kind::{Observations, SenderPace, TestKind};
 use crate::live::figures::{LiveFigures, LiveTimes, QUANTILES, round_trip};
 use crate::plan::{DAY, Goal, MILLISECOND, PlanKey, PlanValue, Scalar, quoted};
 use crate::report::digest::Material;
@@ -41,6 +41,8 @@ pub(super) const DEFAULT: Ping = Ping {
 const HEADLINES: &[Headline] = &[
     Headline::new(Goal::Latency, "rtt_p50", "round trip", "p50"),
     Headline::new(Goal::Latency, "rtt_p99", "round trip", "p99"),
+    Headline::new(Goal::Latency, "rtt_p90", "round trip", "p90"),
+    Headline::new(Goal::Latency, "rtt_max", "round trip", "max"),
     Headline::new(Goal::Loss, "loss", "lost", ""),
 ];
 
@@ -142,8 +144,9 @@ impl TestKind for Ping {
         true
     }
 
-    fn latencies(&self, recorded: &Recorded) -> Vec<f64> {
-        series::round_trips_ms(recorded)
+    fn latencies(&self, recorded: &Recorded) -> Option<Observations> {
+        let values = series::round_trips_ms(recorded);
+        Some(Observations { quantity: "round trip", unit: "ms", values })
     }
 
     fn pace(&self, recorded: &Recorded) -> Option<SenderPace> {
@@ -162,6 +165,10 @@ impl TestKind for Ping {
     fn live(&self) -> LiveFigures {
         let times = LiveTimes { base: "rtt", statistics: QUANTILES, of: round_trip };
         LiveFigures { times: Some(times), tells_loss: true, ..LiveFigures::default() }
+    }
+
+    fn usual_line(&self, recorded: &Recorded) -> Option<String> {
+        summary::usual_line(recorded)
     }
 
     fn headlines(&self) -> &'static [Headline] {

@@ -7,13 +7,15 @@
 
 use super::KIND;
 use crate::cell::{Cell, Estimate};
-use crate::interval::stddev;
+use crate::interval::{self, stddev};
 use crate::kind::TestKind;
 use crate::quantile::Sorted;
 use crate::run::Recorded;
 use crate::series;
 use crate::summary::round_trips::{ProbeCounts, RoundTripCells};
 use crate::summary::{CellColumns, SummaryContext};
+use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 use espbench_model::workload::Ping;
 
@@ -42,6 +44,18 @@ pub(super) fn summarize(
     out.latency("response", &series::responses_ms(recorded), left_out.as_deref());
     out.kernel(&Sorted::new(series::kernel_round_trips_ms(recorded)));
     out.cells
+}
+
+/// Says the round trips as iputils' ping does. Its mdev is the deviation of these round trips, not that of all
+/// that they are a sample of.
+pub(super) fn usual_line(recorded: &Recorded) -> Option<String> {
+    let times = series::round_trips_ms(recorded);
+    let mean = interval::mean(&times)?;
+    let (least, most) =
+        (times.iter().copied().reduce(f64::min)?, times.iter().copied().reduce(f64::max)?);
+    let squares: f64 = times.iter().map(|it| (it - mean) * (it - mean)).sum();
+    let mdev = libm::sqrt(squares / times.len() as f64);
+    Some(format!("rtt min/avg/max/mdev = {least:.3}/{mean:.3}/{most:.3}/{mdev:.3} ms"))
 }
 
 #[cfg(test)]
@@ -96,6 +110,8 @@ mod tests {
         assert_eq!((value("rtt_stddev"), value("rtt_kernel_p50")), (0.0, 2.5));
         assert_eq!((value("response_min"), value("response_max")), (3.0, 5.0));
         assert_eq!(value("loss"), 25.0);
+        let line = usual_line(&recorded).unwrap();
+        assert_eq!(line, "rtt min/avg/max/mdev = 3.000/3.000/3.000/0.000 ms");
         assert!(cells.iter().all(|c| c.id.transport == "icmp" && c.id.payload_bytes == Some(56)));
         let words = crate::label::result(&cells[0].settings);
         assert_eq!(words.as_deref(), Some("one every 10 ms, TTL 3"));

@@ -21,7 +21,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::time::Duration;
-use espbench_model::overrides::LabOverrides;
+use espbench_model::overrides::{LabOverrides, OpenPlaces};
 use espbench_model::workload::{EspNowCast, RawEspNow};
 
 const KIND: &str = "raw-esp-now";
@@ -75,7 +75,8 @@ const KEYS: [PlanKey; 5] = [
         PlanValue::Form("0.01 m to 100 km"),
         "\"1 m\"",
         "distance of the two boards",
-    ),
+    )
+    .or("what the file of a lab behind `--on sim:LAB` says; else \"1 m\""),
 ];
 
 impl TestKind for RawEspNow {
@@ -104,8 +105,13 @@ impl TestKind for RawEspNow {
             "size" => self.size.to_string(),
             "count" => self.count.to_string(),
             "await_callback" => self.awaits_callback.to_string(),
+            _ if self.lab.open.distance => return None,
             _ => quoted(&format!("{} m", metres(self.distance_m))),
         })
+    }
+
+    fn complete(&mut self, named: &[&str]) {
+        self.lab.open = OpenPlaces { devices: false, distance: !named.contains(&"distance") };
     }
 
     fn lead(&self) -> (Vec<String>, &'static [&'static str]) {

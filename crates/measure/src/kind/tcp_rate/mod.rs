@@ -16,8 +16,8 @@ mod table;
 
 use crate::cell::{Cell, Identity};
 use crate::figure::Figure;
-use crate::kind::TestKind;
 use crate::kind::headline::Headline;
+use crate::kind::{Observations, TestKind};
 use crate::limit::TheoreticalLimit;
 use crate::limit::wifi::DataFrames;
 use crate::live::figures::{LiveFigures, LiveRate};
@@ -141,8 +141,9 @@ impl TestKind for TcpRate {
         series::messages(recorded)
     }
 
-    fn course(&self, recorded: &Recorded) -> Vec<f64> {
-        series::seen(&series::messages(recorded))
+    fn course(&self, recorded: &Recorded) -> Option<Observations> {
+        let values = series::seen(&series::messages(recorded));
+        Some(Observations { quantity: "rate", unit: "messages/s", values })
     }
 
     fn limits(&self, facts: &BTreeMap<String, String>) -> Vec<TheoreticalLimit> {

@@ -7,7 +7,7 @@ mod table;
 use crate::cell::{Cell, Identity};
 use crate::figure::{Figure, round_trips};
 use crate::kind::headline::Headline;
-use crate::kind::{SenderPace, SettingWords, TestKind, around};
+use crate::kind::{Observations, SenderPace, SettingWords, TestKind, around};
 use crate::limit::TheoreticalLimit;
 use crate::limit::wifi::DataFrames;
 use crate::live::figures::{LiveFigures, LiveTimes, QUANTILES, round_trip};
@@ -78,6 +78,8 @@ const HEADLINES: &[Headline] = &[
     Headline::new(Goal::Latency, "rtt_avg", "round trip", "mean"),
     Headline::new(Goal::Latency, "rtt_p50", "round trip", "p50"),
     Headline::new(Goal::Latency, "rtt_p99", "round trip", "p99"),
+    Headline::new(Goal::Latency, "rtt_p90", "round trip", "p90"),
+    Headline::new(Goal::Latency, "rtt_max", "round trip", "max"),
     Headline::new(Goal::Loss, "loss", "lost", ""),
 ];
 
@@ -100,7 +102,7 @@ const KEYS: [PlanKey; 7] = [
         "format",
         PlanValue::Word(&words(&FORMATS)),
         "\"binary\"",
-        "ASCII digits and a line feed, as the published client sends them, or a header with sequence number and time",
+        "ASCII digits and a line feed, as the published client sends them, each probe one digit further, or a header with sequence number and time",
     ),
     PlanKey::new(
         "in_flight",
@@ -236,8 +238,9 @@ impl TestKind for UdpEcho {
         true
     }
 
-    fn latencies(&self, recorded: &Recorded) -> Vec<f64> {
-        series::round_trips_ms(recorded)
+    fn latencies(&self, recorded: &Recorded) -> Option<Observations> {
+        let values = series::round_trips_ms(recorded);
+        Some(Observations { quantity: "round trip", unit: "ms", values })
     }
 
     fn pace(&self, recorded: &Recorded) -> Option<SenderPace> {

@@ -39,6 +39,7 @@ pub(super) const DEFAULT: WifiJoin = WifiJoin {
 const HEADLINES: &[Headline] = &[
     Headline::new(Goal::Latency, "join_time_avg", "time to join", "mean"),
     Headline::new(Goal::Latency, "join_time_p99", "time to join", "p99"),
+    Headline::new(Goal::Latency, "join_time_max", "time to join", "max"),
     Headline::new(Goal::Loss, "loss", "not joined", ""),
 ];
 

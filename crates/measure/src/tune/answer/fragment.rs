@@ -69,8 +69,8 @@ pub(super) fn differences(
     }
     if let (Some(now), Some(then)) = (with.free_heap, alone.free_heap) {
         match now - then {
-            more @ 1024.. => parts.push(format!("{} of heap more", kb(more as f64))),
-            less @ ..=-1024 => parts.push(format!("{} of heap less", kb(-less as f64))),
+            more @ 1024.. => parts.push(format!("{} more free heap", kb(more as f64))),
+            less @ ..=-1024 => parts.push(format!("{} less free heap", kb(-less as f64))),
             _ => {}
         }
     }

@@ -4,6 +4,7 @@ use super::super::words::{kb, mbit};
 use super::*;
 use Severity::{Limits, Note, Wrong};
 use espbench_model::sdkconfig::{Price, SdkConfigWarning};
+use espbench_model::text::{count, counted};
 
 /// Finds mistakes of the file itself.
 pub(super) fn file(m: &Material<'_>, out: &mut Vec<Finding>) {
@@ -45,7 +46,10 @@ pub(super) fn file(m: &Material<'_>, out: &mut Vec<Finding>) {
         out.push(finding(
             "file",
             Note,
-            format!("The file has {} further oddities", reading.warnings_dropped),
+            format!(
+                "The file has {}",
+                counted(reading.warnings_dropped.into(), "further oddity", "further oddities")
+            ),
             "Those above were the first.",
             Vec::new(),
         ));
@@ -183,8 +187,8 @@ fn defaults(m: &Material<'_>) -> Option<Finding> {
             "defaults",
             Note,
             format!(
-                "{} values that the file leaves out are not those of the guide's \"default\" rank",
-                set.len()
+                "The file leaves {} out that ESP-IDF sets otherwise than the guide's \"default\" rank",
+                count(set.len(), "value")
             ),
             format!(
                 "ESP-IDF's own defaults: {}. The guide's {} to send and {} to receive over TCP hold \

@@ -306,14 +306,14 @@ impl Checked {
             format!("{} [{}, {}]", number(mean), number(low), number(high))
         };
         let heap = match advice.heap_bytes {
-            less @ ..0 => format!("{} of heap less", super::words::kb(-less as f64)),
-            more => format!("{} of heap more", super::words::kb(more as f64)),
+            less @ ..0 => format!("{} less free heap", super::words::kb(-less as f64)),
+            more => format!("{} more free heap", super::words::kb(more as f64)),
         };
         let current = match advice.current_ma {
             Some([was, is]) if (is - was).abs() >= 0.005 * was => {
                 format!(", {} mA instead of {}", number(is), number(was))
             }
-            Some(_) => ", current as before".into(),
+            Some(_) => ", the same current".into(),
             None => String::new(),
         };
         let lines: Vec<String> =

@@ -6,7 +6,7 @@ use crate::wire::icmp::{self, Echo, EchoType, IcmpVersion};
 /// The form of a prober's probes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ProbeFormat {
-    /// UDP: digits and a line feed, without a number.
+    /// UDP: digits and a line feed; the first digit tells a few probes apart.
     Ascii,
     /// UDP: a header with a number, and a pattern.
     Binary {
@@ -48,15 +48,24 @@ impl ProbeFormat {
         }
     }
 
-    /// Tells whether probes are told apart by a number.
+    /// Tells whether probes carry a number that no earlier one has.
     pub(super) const fn is_numbered(self) -> bool {
         !matches!(self, Self::Ascii)
+    }
+
+    /// Returns after how many probes one of that size looks the same again; 0 where none does.
+    pub(super) const fn period(self, size: u32) -> u64 {
+        match self {
+            Self::Ascii if size == 0 => 1,
+            Self::Ascii => echo::ASCII_PERIOD,
+            Self::Binary { .. } | Self::Icmp { .. } => 0,
+        }
     }
 
     /// Writes probe `index`; `None` where it does not fit.
     pub(super) fn emit(self, index: u64, size: usize, buf: &mut [u8]) -> Option<usize> {
         match self {
-            Self::Ascii => echo::emit_ascii(size, buf),
+            Self::Ascii => echo::emit_ascii(index, size, buf),
             Self::Binary { session } => ProbeHeader { session, seq: index }.emit(size, buf),
             Self::Icmp { version, identifier } => {
                 Echo { kind: EchoType::Request, identifier, sequence: index as u16 }
@@ -69,7 +78,10 @@ impl ProbeFormat {
     pub(super) fn read(self, datagram: &[u8], size: usize, next: u64) -> ProbeMatch {
         match self {
             Self::Ascii => match next.checked_sub(1) {
-                Some(index) => ProbeMatch::Reply { index, whole: echo::is_ascii(size, datagram) },
+                Some(last) => {
+                    let index = last - echo::ascii_behind(last, size, datagram);
+                    ProbeMatch::Reply { index, whole: echo::is_ascii(index, size, datagram) }
+                }
                 None => ProbeMatch::Stray,
             },
             Self::Binary { session } => match ProbeHeader::parse(datagram) {

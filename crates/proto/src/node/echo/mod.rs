@@ -9,10 +9,10 @@
 //! by then makes it [`Fate::Late`]. A second reply is a sample of its own, [`Fate::Duplicate`]; a flood
 //! of them is only counted ([`Prober::duplicates_not_kept`]).
 //!
-//! **What the ASCII form cannot tell.** It carries no number, so after a time-out the prober keeps
-//! still for one more time-out; a reply in that time is late. One that is later still, or a second
-//! copy of a reply, is taken for the reply to the probe that is then outstanding, unless its
-//! arrival was stamped before that probe was sent.
+//! **What the ASCII form cannot tell.** It carries no number, only a first digit that comes again after nine
+//! probes. So after a time-out the prober keeps still for one more time-out; a reply in that time is late. A reply, or
+//! a second copy of one, that comes nine probes later is taken for the reply to the probe that is then
+//! outstanding, unless its arrival was stamped before that probe was sent.
 //!
 //! **ICMP** carries 16 bits of the number: a reply is to the latest probe that has them. An ICMP error
 //! that quotes a probe ([`Prober::failed`]) is that probe's end, with its cause.
@@ -192,8 +192,10 @@ impl Prober {
         };
         let arrived = stamped.unwrap_or(now);
         if !self.form.is_numbered() && arrived < self.slots[slot_of(index)].sent {
-            // It came before the outstanding probe was sent: a second copy for the one before.
-            let Some(before) = index.checked_sub(1) else { return self.stray += 1 };
+            // It came before that probe was sent: a second copy for the one before that looks the same.
+            let Some(before) = index.checked_sub(self.form.period(self.work.size)) else {
+                return self.stray += 1;
+            };
             index = before;
         }
         let slot = self.slots[slot_of(index)];

@@ -5,8 +5,9 @@
 //! Numbered messages are on the link of the settings, those without a number on the next one,
 //! numbered as they came.
 //!
-//! The time begins with the first message. One that the broker had kept from before (retained) is
-//! counted and otherwise passed over.
+//! The time begins with the first message, which is in none of its intervals: n messages have n - 1 periods
+//! between them. The intervals begin between the first two. A message that the broker had kept from before (retained)
+//! is counted and otherwise passed over.
 
 use super::connection::ClientConnection;
 use super::gaps::{Gaps, Missing, SequenceOrder};
@@ -263,7 +264,7 @@ impl<'a> Listener<'a> {
     fn close(&mut self, now: Instant) {
         if !matches!(self.phase, ListenPhase::Closing { .. } | ListenPhase::Closed) {
             self.end = now.min(self.last_instant()).max(self.start);
-            self.phase = ListenPhase::Closing { total: self.meter.is_running() };
+            self.phase = ListenPhase::Closing { total: self.phase == ListenPhase::Listening };
         }
     }
 
@@ -276,7 +277,6 @@ impl<'a> Listener<'a> {
             ListenPhase::Opening | ListenPhase::Waiting { .. } => {
                 self.phase = ListenPhase::Listening;
                 self.start = now;
-                self.meter.begin(now);
             }
             ListenPhase::Listening => {}
             ListenPhase::Closing { .. } | ListenPhase::Closed => return None,
@@ -319,6 +319,13 @@ impl<'a> Listener<'a> {
 
     fn delivered(&mut self, now: Instant, seq: u64, len: u32) -> Probe {
         self.received += 1;
+        if self.received == 1 {
+            self.meter.count_before(now, len.into());
+            return self.arrived(now, seq, len);
+        }
+        if !self.meter.is_running() {
+            self.meter.begin_between(self.start, now);
+        }
         self.meter.count(now, 1, len.into());
         self.arrived(now, seq, len)
     }

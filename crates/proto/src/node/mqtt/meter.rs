@@ -24,6 +24,19 @@ impl ArrivalMeter {
         self.from = now;
     }
 
+    /// Begins between two messages, so that a message that comes at its usual time is on no edge of a second: in the
+    /// middle, or whole seconds after that.
+    pub(super) fn begin_between(&mut self, first: Instant, second: Instant) {
+        let half = second.since(first).as_nanos() / 2 % INTERVAL.as_nanos();
+        self.begin(Instant::from_nanos(second.as_nanos() - half as u64));
+    }
+
+    /// Counts a message that is in no interval.
+    pub(super) const fn count_before(&mut self, now: Instant, bytes: u64) {
+        self.total_bytes += bytes;
+        self.last = now;
+    }
+
     pub(super) const fn is_running(&self) -> bool {
         self.running
     }

@@ -28,8 +28,20 @@ pub(in crate::lab) fn material_constants() -> impl Iterator<Item = (&'static str
     MATERIALS.into_iter().map(|(name, db)| (name, db, ["light", "heavy", "floor"].contains(&name)))
 }
 
+/// Returns the loss in one wall of a material, in dB; `None` where there is none of that name.
+#[must_use]
+pub fn material_db(name: &str) -> Option<f64> {
+    MATERIALS.iter().find(|it| it.0 == name).map(|it| it.1)
+}
+
+/// Returns the names of the materials.
+#[must_use]
+pub const fn materials() -> &'static [&'static str] {
+    &NAMES
+}
+
 /// Their names.
-const NAMES: [&str; MATERIALS.len()] = {
+static NAMES: [&str; MATERIALS.len()] = {
     let mut names = [""; MATERIALS.len()];
     let mut at = 0;
     while at < names.len() {

@@ -9,7 +9,7 @@ use super::constant::{
 use super::key::{KeySpec, KeyType, key};
 use super::wrong::{FileError, hint};
 use crate::lab::profile::Source;
-use crate::lab::scene::{Background, Environment, NoiseBursts};
+use crate::lab::scene::{Background, BehindWalls, Environment, NoiseBursts};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
@@ -29,6 +29,15 @@ pub(super) static GROUPS: &[ConstantGroup<Environment>] = &[
         (WALL, option wall_db),
         (HEIGHT, option antenna_height_m),
         (VALID, option valid_m),
+    ),
+    group!(
+        "behind_walls",
+        "path loss between places that do not see each other, of a place whose own is in sight",
+        (BEHIND_EXPONENT, option behind_walls.exponent),
+        (BREAKPOINT, option behind_walls.breakpoint_m),
+        (FAR_EXPONENT, option behind_walls.far_exponent),
+        (BEHIND_SHADOW, option behind_walls.shadow_db),
+        (BEHIND_VALID, option behind_walls.valid_m),
     ),
     group!(
         "fast_fading",
@@ -73,11 +82,31 @@ const FAR_EXPONENT: KeySpec = key(
     "none",
     "path loss exponent beyond the breakpoint",
 );
+/// Words for what a key of a place behind walls means that is left out.
+const IN_SIGHT: &str = "as in sight";
+const BEHIND_EXPONENT: KeySpec = key(
+    "exponent",
+    KeyType::Number(1.0, 8.0),
+    IN_SIGHT,
+    "path loss exponent beyond 1 m; `predict --walls` takes it, and adds the loss of the walls",
+);
+const BEHIND_SHADOW: KeySpec = key(
+    "shadow_db",
+    KeyType::Number(0.0, 20.0),
+    IN_SIGHT,
+    "standard deviation of the shadowing there",
+);
+const BEHIND_VALID: KeySpec = key(
+    "valid_m",
+    KeyType::Number(1.0, 100_000.0),
+    IN_SIGHT,
+    "farthest distance for which the source holds there",
+);
 const WALL: KeySpec = key(
     "wall_db",
     KeyType::Number(0.0, 60.0),
     "3.4",
-    "loss in one wall, for `espbench predict --walls`: a light one by default (COST 231, Digital Mobile Radio, chapter 4.7)",
+    "loss in one wall, for `--walls` of `espbench predict` (`--wall` names another): a light one by default (COST 231, Digital Mobile Radio, chapter 4.7)",
 );
 const HEIGHT: KeySpec = key(
     "antenna_height_m",
@@ -204,13 +233,14 @@ pub(super) static BACKGROUND: [KeySpec; 16] = [
 ];
 
 /// Keys of an environment.
-pub(super) static KEYS: [KeySpec; 8] = [
+pub(super) static KEYS: [KeySpec; 9] = [
     key("title", KeyType::Text, "", "one line for people"),
     key("path_loss", KeyType::Table, "", GROUPS[0].about),
-    key("fast_fading", KeyType::Table, "none", GROUPS[1].about),
-    key("slow_fading", KeyType::Table, "none", GROUPS[2].about),
-    key("carrier_sense", KeyType::Table, "", GROUPS[3].about),
-    key("receiver", KeyType::Table, "", GROUPS[4].about),
+    key("behind_walls", KeyType::Table, "as in sight", GROUPS[1].about),
+    key("fast_fading", KeyType::Table, "none", GROUPS[2].about),
+    key("slow_fading", KeyType::Table, "none", GROUPS[3].about),
+    key("carrier_sense", KeyType::Table, "", GROUPS[4].about),
+    key("receiver", KeyType::Table, "", GROUPS[5].about),
     key("background", KeyType::Blocks, "none", "other people's stations"),
     key("interferer", KeyType::Blocks, "none", "microwave ovens, and what else emits noise"),
 ];
@@ -234,6 +264,7 @@ pub(super) fn read(text: TomlText<'_>, name: &str) -> Result<Surroundings, FileE
         wall_db: None,
         valid_m: None,
         shadow_db: 0.0,
+        behind_walls: BehindWalls::default(),
         nakagami_m: None,
         fast_coherence_ms: None,
         slow_fading_db: None,
@@ -270,7 +301,15 @@ pub(super) fn read(text: TomlText<'_>, name: &str) -> Result<Surroundings, FileE
             environment.far_exponent,
         ),
     ];
-    for (table, one, first, other, second) in pairs {
+    let behind = environment.behind_walls;
+    let behind = (
+        "behind_walls",
+        BREAKPOINT.name,
+        behind.breakpoint_m,
+        FAR_EXPONENT.name,
+        behind.far_exponent,
+    );
+    for (table, one, first, other, second) in pairs.into_iter().chain([behind]) {
         let missing = match (first, second) {
             (Some(_), None) => other,
             (None, Some(_)) => one,

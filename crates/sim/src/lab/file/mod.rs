@@ -46,11 +46,12 @@ mod tests;
 mod wrong;
 
 pub(in crate::lab) use barrier::material_constants;
+pub use barrier::{material_db, materials};
 pub use document::{Constant, Constants, constants, document};
 pub use fitted::FitRecord;
 pub(in crate::lab) use lab::{ANTENNA_DBI, ANTENNAS, IDLE_TICKS};
 pub(in crate::lab) use overrides::no_bluetooth;
-pub use overrides::{LEAST_WITH_WIFI_MHZ, Overrides, scales_to};
+pub use overrides::{LEAST_WITH_WIFI_MHZ, OF_NODES, Overrides, scales_to};
 pub use wrong::FileError;
 
 use super::profile::Profile;

@@ -8,7 +8,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use esp_now::node::tick::Tick;
 use espbench_dot11::radio::{Channel, RadioChip, WifiMode};
-use espbench_model::overrides::LabOverrides;
+use espbench_model::overrides::{LabOverrides, OpenPlaces};
 use espbench_model::sdkconfig::{Chip, ConfigOption, MemoryOptions, OptionValues, SdkContext};
 use espbench_model::workload::{EspNow, Name};
 
@@ -72,11 +72,23 @@ impl From<&EspNow> for Overrides {
     }
 }
 
+impl Overrides {
+    /// Leaves to a lab that somebody has named what the plan leaves open.
+    #[must_use]
+    pub(in crate::lab) fn leaving(self, open: OpenPlaces) -> Self {
+        Self {
+            devices: self.devices.filter(|_| !open.devices),
+            distance_m: self.distance_m.filter(|_| !open.distance),
+            ..self
+        }
+    }
+}
+
 /// Clocks of an ESP8266 (`system_update_cpu_freq`), whose SDK has no sdkconfig for it.
 const ESP8266_CLOCKS: [u32; 2] = [80, 160];
 
 /// Options of sdkconfig that a node of ESP-NOW is simulated with.
-const OF_NODES: [ConfigOption; 4] = [
+pub const OF_NODES: [ConfigOption; 4] = [
     ConfigOption::TickHz,
     ConfigOption::DynamicTx,
     ConfigOption::FlashMode,

@@ -68,11 +68,5 @@ impl FileError {
 
 /// Returns a hint at the names to use instead of an unknown one.
 pub(super) fn hint(name: &str, known: &[&str]) -> String {
-    let guess =
-        text::meant(name, known).map(|it| format!(". Did you mean `{it}`?")).unwrap_or_default();
-    match known {
-        [] => String::from(": none is known here"),
-        known if guess.is_empty() => format!(". Known here: {}", known.join(", ")),
-        known => format!("{guess} Known here: {}", known.join(", ")),
-    }
+    text::Hint { word: name, known }.to_string()
 }

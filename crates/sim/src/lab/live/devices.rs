@@ -187,7 +187,7 @@ impl LiveNetwork<'_> {
             return ConsoleBytes {
                 typed: console.typed.carried() - console.off,
                 typed_off: console.off,
-                typed_lost: 0,
+                typed_lost: console.lost,
                 printed: console.printed.carried(),
                 printed_lost: console.printed.lost(),
             };

@@ -14,6 +14,7 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::time::Duration;
+use esp_now::console::editor::INPUT;
 use esp_now::node::board::Board;
 use esp_now::node::task::EspNowEvent;
 use esp_now::node::{Input, NodeOutput, ParsedFrame, Payload, ReceivedFrame, Then};
@@ -23,6 +24,9 @@ use espbench_model::time::Instant;
 
 /// Bytes that a device may send or print with one poll.
 const BUFFER: usize = 2048;
+
+/// Time of a character on the console's line: ten bits at 115200 baud.
+const CHARACTER: Duration = Duration::from_nanos(86_806);
 
 /// A line of a console.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,7 +45,7 @@ pub(crate) enum Cue {
     Start,
     /// The console has answers to cursor queries.
     Answer,
-    /// The command at the head of the console's queue is typed.
+    /// The command at the head of the console's queue is typed, or the rest of a long one.
     Type,
     /// The carriage return after the command is typed.
     Enter,
@@ -416,11 +420,16 @@ impl<D: DeviceModel> DeviceSet<D> {
     fn begin_typing<O: DeviceHost>(&mut self, out: &mut O, node: NodeId) -> Result<(), Livelock> {
         let now = self.now;
         let member = &mut self.members[node.index()];
-        let Some((text, due)) = member.terminal.begin(now) else { return Ok(()) };
-        let text = String::from(text);
-        out.watch().note(now, &Note::Typed { node, text: &text });
-        out.schedule(due, node, member.life, Cue::Enter);
-        self.input(out, node, Input::Console(text.as_bytes()))
+        if let Some((text, due)) = member.terminal.begin(now) {
+            out.watch().note(now, &Note::Typed { node, text });
+            out.schedule(due, node, member.life, Cue::Enter);
+        }
+        let Some(piece) = member.terminal.piece(INPUT).map(Vec::from) else { return Ok(()) };
+        if piece.len() == INPUT {
+            // The rest follows when the line has carried this: until then the device has read it.
+            out.schedule(now + CHARACTER * INPUT as u32, node, member.life, Cue::Type);
+        }
+        self.input(out, node, Input::Console(&piece))
     }
 
     /// Polls a device until it waits, and does what it wants.

@@ -60,6 +60,8 @@ pub struct Terminal {
     answers: Vec<u8>,
     commands: VecDeque<String>,
     typed: String,
+    /// Bytes of the command that have been handed over.
+    handed: usize,
     /// Time at which the carriage return is due.
     enter_at: Option<Instant>,
     echo_seen: bool,
@@ -197,10 +199,22 @@ impl Terminal {
             return None;
         }
         self.typed = self.commands.pop_front()?;
-        (self.ready, self.typing) = (false, true);
+        (self.ready, self.typing, self.handed) = (false, true, 0);
         let due = now + NO_ECHO;
         self.enter_at = Some(due);
         Some((&self.typed, due))
+    }
+
+    /// Takes the next bytes of the command that is being typed, at most so many: what a device's buffer
+    /// holds. `None` once all are taken.
+    pub fn piece(&mut self, most: usize) -> Option<&[u8]> {
+        if !self.typing {
+            return None;
+        }
+        let rest = self.typed.as_bytes().get(self.handed..).filter(|it| !it.is_empty())?;
+        let piece = &rest[..rest.len().min(most)];
+        self.handed += piece.len();
+        Some(piece)
     }
 
     /// Returns when the carriage return is due, once, after what is typed has come back whole:
@@ -241,6 +255,18 @@ mod tests {
 
     fn lines(terminal: &mut Terminal, text: &str) -> Vec<String> {
         text.bytes().filter_map(|b| terminal.feed(b)).map(|line| line.text).collect()
+    }
+
+    #[test]
+    fn a_command_is_handed_over_in_pieces() {
+        let mut terminal = Terminal::default();
+        terminal.command("0123456789");
+        assert_eq!(terminal.piece(4), None, "nobody types yet");
+        "esp32> ".bytes().for_each(|byte| assert!(terminal.feed(byte).is_none()));
+        terminal.begin(Instant::ZERO).unwrap();
+        let pieces: Vec<Vec<u8>> =
+            core::iter::from_fn(|| terminal.piece(4).map(<[u8]>::to_vec)).collect();
+        assert_eq!(pieces, [b"0123".to_vec(), b"4567".to_vec(), b"89".to_vec()]);
     }
 
     #[test]

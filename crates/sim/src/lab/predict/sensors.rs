@@ -437,7 +437,9 @@ impl MacUser for Host {
         let is_ack = frame.kind == FrameKind::Ack;
         let what = if is_ack { AirtimeKind::Ack } else { AirtimeKind::Background };
         self.ledger.see(|| Flight { what, ..Flight::of(frame) });
-        let kind = if is_ack { AirKind::Ack } else { AirKind::Other };
+        // Other people's acknowledgements are theirs.
+        let is_ours = (frame.from as usize) < self.sensors.len();
+        let kind = if is_ack && is_ours { AirKind::Ack } else { AirKind::Other };
         if frame.channel == self.channel {
             self.ledger.on_air(OnAir { kind, begin, end }, false);
         }

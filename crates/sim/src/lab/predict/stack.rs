@@ -334,7 +334,8 @@ impl Tap for NodeWatch {
         self.ledger.see(|| *flight);
         let kind = match flight.what {
             AirtimeKind::Data => return,
-            AirtimeKind::Ack => AirKind::Ack,
+            // Other people's are theirs.
+            AirtimeKind::Ack if (flight.from as usize) < self.latencies.len() => AirKind::Ack,
             _ => AirKind::Other,
         };
         if flight.channel == self.channel {

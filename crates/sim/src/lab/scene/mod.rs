@@ -25,8 +25,8 @@ pub use machine::{
     AccessPoint, Application, Coexistence, Columns, Connectionless, Delay, Dongle, NetDevice,
     NetRole, Pc, PcLink, ProgramStyle, Scan,
 };
-pub use stations::StationNumbers;
 pub(in crate::lab) use stations::esp_now_timing;
+pub use stations::{HeardAccessPoints, StationNumbers};
 
 use super::profile::{Profile, Source};
 use crate::power::{CurrentDraw, Modulation, PowerSettings};
@@ -39,6 +39,7 @@ use esp_now::node::print::LogLevel;
 use esp_now::node::task::NodeSettings;
 use espbench_dot11::radio::{ChannelWidth, WifiMode};
 use espbench_dot11::wifi::WifiSecurity;
+use espbench_model::overrides::OpenPlaces;
 
 /// A place in the room, in metres.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -218,6 +219,22 @@ pub struct NoiseBursts {
     pub last_channel: u8,
 }
 
+/// Path loss of a place whose own is in sight, for places that do not see each other; what is `None` is as in
+/// sight.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct BehindWalls {
+    /// As [`Environment::exponent`].
+    pub exponent: Option<f64>,
+    /// As [`Environment::breakpoint_m`].
+    pub breakpoint_m: Option<f64>,
+    /// As [`Environment::far_exponent`].
+    pub far_exponent: Option<f64>,
+    /// As [`Environment::shadow_db`].
+    pub shadow_db: Option<f64>,
+    /// As [`Environment::valid_m`].
+    pub valid_m: Option<f64>,
+}
+
 /// A place: what it does to radio.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Environment {
@@ -237,6 +254,8 @@ pub struct Environment {
     pub valid_m: Option<f64>,
     /// Deviation of the shadowing.
     pub shadow_db: f64,
+    /// The way of a wave between places that do not see each other, where it differs.
+    pub behind_walls: BehindWalls,
     /// Shape of the distribution of the power that fades within a second; `None`: it does not.
     pub nakagami_m: Option<f64>,
     /// Coherence time of that fading in milliseconds.
@@ -295,9 +314,21 @@ pub struct Scene {
     pub sources: Vec<Source>,
     /// Properties that a plan has set to another value than the lab's file, each in words.
     pub overridden: Vec<String>,
+    /// What a plan leaves to the lab's file, of a lab that somebody has named.
+    pub open: OpenPlaces,
 }
 
 impl Scene {
+    /// Returns how far the nearest and the farthest device are from the initiator, in metres.
+    #[must_use]
+    pub fn reach_m(&self) -> (f64, f64) {
+        let origin = self.nodes.first().map_or_else(Point::default, |it| it.at);
+        let all = || self.nodes.iter().skip(1).map(|it| it.at.to(origin));
+        let round = |metres: f64| libm::round(metres * 1e2) / 1e2;
+        let (near, far) = (all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max));
+        (round(near), round(far))
+    }
+
     /// Returns how far the farthest device is from whom it talks to (node 0, or the nearest access
     /// point), and where the model of the place ends, in metres; `None` where all are nearer, or no
     /// more than a tenth farther: no source of a path loss is exact to that, and boards that stand in a
@@ -358,6 +389,7 @@ impl Scene {
             background: Vec::new(),
             sources: Vec::new(),
             overridden: Vec::new(),
+            open: OpenPlaces::default(),
         }
     }
 }

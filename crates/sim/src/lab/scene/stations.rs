@@ -14,6 +14,7 @@ use espbench_dot11::mac::{AmpduConfig, MacConfig, MediumConfig};
 use espbench_dot11::radio::{
     BasicRates, Channel, ErrorModelDecoder, ErrorTable, RadioChip, Receiver, Timing, TxPower,
 };
+use espbench_dot11::wifi::{Membership, Memberships};
 use espbench_model::sdkconfig::SdkConfig;
 
 /// Best effort, as all data here: AIFSN 3 and windows of 15 to 1023 slots (Table 9-155).
@@ -37,6 +38,15 @@ pub struct StationNumbers {
     pub dongle: Range<u32>,
     /// Stations of other people.
     pub background: Range<u32>,
+}
+
+/// The access points as they arrive at a device.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HeardAccessPoints {
+    /// Number of the one that it joins; `None` for a device in no network.
+    pub joins: Option<u16>,
+    /// Mean power of each, in dBm.
+    pub rssi_dbm: Vec<f64>,
 }
 
 impl Scene {
@@ -109,6 +119,37 @@ impl Scene {
             NetRole::SoftAp | NetRole::Alone => None,
         };
         self.devices.iter().enumerate().map(network).collect()
+    }
+
+    /// Returns how each access point arrives at each device, and which one it joins.
+    #[must_use]
+    pub fn heard_access_points(&self, seed: u64) -> Vec<HeardAccessPoints> {
+        let StationNumbers { access_points, devices, .. } = self.numbers();
+        let (networks, radios) = (self.networks(seed), self.radios(seed));
+        let heard = |(to, joins): (u32, Option<u16>)| {
+            let arrives = |from| self.environment.arriving_dbm(&radios, seed, from, to);
+            HeardAccessPoints { joins, rssi_dbm: access_points.clone().map(arrives).collect() }
+        };
+        devices.zip(networks).map(heard).collect()
+    }
+
+    /// Returns which access point each measured device is in; one in no network, and one that is the access point
+    /// itself, is left out.
+    #[must_use]
+    pub fn measured_memberships(&self, seed: u64) -> Memberships {
+        let heard = self.heard_access_points(seed);
+        let measured = self.devices.iter().zip(heard).take(self.measured.into());
+        let member = |(device, heard): (&NetDevice, HeardAccessPoints)| {
+            let ap = usize::from(heard.joins?);
+            let it = self.access_points.get(ap)?;
+            Some(Membership {
+                station: device.name.clone(),
+                access_point: it.name.clone(),
+                channel: it.channel,
+                rssi_dbm: *heard.rssi_dbm.get(ap)?,
+            })
+        };
+        Memberships(measured.filter_map(member).collect())
     }
 
     /// Returns for each station the station that is its access point, and its number among the

@@ -84,7 +84,7 @@ pub fn check(workload: &Workload, library: &Library, lab: Option<&str>) -> Resul
     // Any seed will do: only places depend on it.
     let scene = scene(workload, library, lab, 1)?;
     match workload {
-        Workload::EspNow(work) => consoles::check(work, &scene),
+        Workload::EspNow(work) => consoles::check(&consoles::placed(work, &scene), &scene),
         Workload::RawEspNow(work) => raw::check(work, &scene),
         Workload::EspNowMessages(work) => messages::check(work, &scene),
         Workload::Wifi(work) => programs::check(work, &scene),
@@ -184,8 +184,20 @@ pub fn run_in<W: Witness>(
         record.typed(fact::FARTHEST_M, farthest);
         record.typed(fact::MODEL_ENDS_M, valid);
     }
+    if scene.open.devices {
+        let beside = scene.nodes.len().saturating_sub(1);
+        record.typed(fact::LAB_DEVICES, u16::try_from(beside).unwrap_or(u16::MAX));
+    }
+    if scene.open.distance {
+        let (near, far) = scene.reach_m();
+        record.typed(fact::LAB_NEAREST_M, near as f32);
+        record.typed(fact::LAB_FARTHEST_M, far as f32);
+    }
     match workload {
-        Workload::EspNow(work) => consoles::run_in(work, scene, seed, witness, record),
+        Workload::EspNow(work) => {
+            let work = &consoles::placed(work, scene);
+            consoles::run_in(work, scene, seed, witness, record)
+        }
         Workload::RawEspNow(work) => raw::run_in(work, scene, seed, witness, record),
         Workload::EspNowMessages(work) => messages::run_in(work, scene, seed, witness, record),
         Workload::Wifi(work) => programs::run_in(work, scene, seed, witness, record),

@@ -116,20 +116,17 @@ pub(super) fn of(
 fn esp_now(work: &EspNow, file: &Scene, list: &mut List) {
     let beside = file.nodes.len().saturating_sub(1);
     if beside > 0 {
-        list.add(("devices", ""), work.devices.to_string(), beside.to_string());
+        if !work.lab.open.devices {
+            list.add(("devices", ""), work.devices.to_string(), beside.to_string());
+        }
         let (near, far) = work.distance_m;
-        list.add((DISTANCE, "m"), range(near.into(), far.into()), distances(file));
+        if !work.lab.open.distance {
+            let (nearest, farthest) = file.reach_m();
+            list.add((DISTANCE, "m"), range(near.into(), far.into()), range(nearest, farthest));
+        }
     }
     let encrypted = file.nodes.first().is_some_and(|it| it.settings.encrypt.enabled);
     list.add(("encrypted", ""), work.encrypted.to_string(), encrypted.to_string());
-}
-
-/// Returns how far the devices stand from the initiator in a lab's file.
-fn distances(file: &Scene) -> String {
-    let origin = file.nodes.first().map_or_else(Point::default, |it| it.at);
-    let all = || file.nodes.iter().skip(1).map(|it| it.at.to(origin));
-    let (near, far) = (all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max));
-    range(near, far)
 }
 
 fn range(near: f64, far: f64) -> String {

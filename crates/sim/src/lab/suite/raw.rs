@@ -17,6 +17,7 @@ use esp_now::component::{Compat, ComponentRelease, Idf};
 use esp_now::frame::EspNowVersion;
 use espbench_dot11::radio::airtime::airtime;
 use espbench_model::fact;
+use espbench_model::overrides::OpenPlaces;
 use espbench_model::sample::{Link, Sample};
 use espbench_model::workload::RawEspNow;
 
@@ -40,7 +41,9 @@ pub(super) fn scene(
         distance_m: Some((work.distance_m.into(), work.distance_m.into())),
         ..Overrides::from(&work.lab)
     };
-    Ok(library.scene(lab.unwrap_or(LAB), &overrides, seed)?)
+    let open = lab.map_or_else(OpenPlaces::default, |_| work.lab.open);
+    let scene = library.scene(lab.unwrap_or(LAB), &overrides.leaving(open), seed)?;
+    Ok(Scene { open, ..scene })
 }
 
 /// Returns the longest body that a release of ESP-IDF sends (`ESP_NOW_MAX_DATA_LEN`, and since v5.4

@@ -132,7 +132,7 @@ pub(super) fn run(args: &Args, receiver: &Path) -> anyhow::Result<ExitCode> {
     let (probes, counts) = paired(args, &from, &to, &clock);
     tests.take(probes.into_iter())?;
     let report = tests.finish(&counts)?;
-    output::write(&report, &args.output)?;
+    output::write(&report, &args.output, false)?;
     tell(&counts);
     say!(
         "the receiver's clock is {:+.2} ppm of the sender's, by {} round trips; all delays may be off together by \

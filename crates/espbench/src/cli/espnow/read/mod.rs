@@ -1,7 +1,15 @@
 //! `espbench espnow read`.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `command` | how a test is sent, by the command that was typed |
+//! | `log` | one console's log: from its bytes to tests and remarks |
+//! | `talk` | what `espnow talk` prints: the consoles of several devices in one file |
+//! | `words` | what is told of lines and results |
 
 mod command;
 mod log;
+mod talk;
 mod words;
 
 use crate::cli::common::{Format, OutputArgs, SiteArgs, TOOL};
@@ -13,11 +21,11 @@ use espbench_measure::cell::Origin;
 use espbench_measure::console::{self, LogContents};
 use espbench_measure::plan::DEFAULT_SEED;
 use espbench_measure::run::RunFacts;
-use log::Log;
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use talk::Logs;
 
 /// Flags.
 #[derive(Debug, clap::Args)]
@@ -39,7 +47,7 @@ pub struct Args {
 }
 
 const AFTER_HELP: &str = "\
-A log is what idf.py monitor, minicom, screen or another terminal shows of a board whose firmware \
+What `espnow talk` prints is read, too: all its consoles. A log is what idf.py monitor, minicom, screen or another terminal shows of a board whose firmware \
 prints with Espressif's esp-now component (espnow_iperf, sec_test, ota, security, provisioning). \
 Counts that the component prints wrongly are put right and shown beside what was printed. Wi-Fi \
 passwords and tokens in a log are not shown.
@@ -56,25 +64,28 @@ Exit status: 0 read, 2 a file is no such log, has no result of a test, or cannot
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     output::check(&args.output)?;
     let mut read = LogContents::default();
+    let mut simulated = args.simulated;
     for path in &args.files {
         let name = name(path);
         let console = if args.files.len() > 1 { name.clone() } else { String::new() };
-        let mut log = Log::new(&console);
+        let mut logs = Logs::new(&console);
         let remedy = "name a log that a terminal has written of a board's console; `-` is stdin";
-        feed(&mut log, path).for_user(|| format!("cannot read {name}"), remedy)?;
-        log.finish(&mut read).with_context(|| name.clone())?;
+        feed(&mut logs, path).for_user(|| format!("cannot read {name}"), remedy)?;
+        logs.end();
+        simulated |= logs.are_simulated();
+        logs.finish(&mut read).with_context(|| name.clone())?;
     }
     if let Some(mode) = &args.site.mode {
         // What the user knows goes before what a command says.
         read.tests.iter_mut().for_each(|test| test.mode = Some(mode.clone()));
     }
-    let report = console::report(&facts(args), &read, &published::built_in());
+    let report = console::report(&facts(args, simulated), &read, &published::built_in());
     let brief = args.output.format == Format::Text && !args.output.full;
     if !report.glance.is_empty() || !brief {
-        output::write(&report, &args.output)?;
+        output::write(&report, &args.output, false)?;
         return Ok(if report.glance.is_empty() { ExitCode::from(2) } else { ExitCode::SUCCESS });
     }
-    output::files(&report, &args.output)?;
+    output::files(&report, &args.output, false)?;
     nothing(&names(args), &read).say();
     Ok(ExitCode::from(2))
 }
@@ -106,7 +117,7 @@ fn name(path: &Path) -> String {
 }
 
 /// Feeds a file to the end, however long it is.
-fn feed(log: &mut Log, path: &Path) -> io::Result<()> {
+fn feed(logs: &mut Logs, path: &Path) -> io::Result<()> {
     let mut source: Box<dyn io::Read> = if path == Path::new("-") {
         Box::new(io::stdin().lock())
     } else {
@@ -116,20 +127,20 @@ fn feed(log: &mut Log, path: &Path) -> io::Result<()> {
     loop {
         match source.read(&mut buffer) {
             Ok(0) => return Ok(()),
-            Ok(n) => log.take(&buffer[..n]),
+            Ok(n) => logs.take(&buffer[..n]),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }
     }
 }
 
-fn facts(args: &Args) -> RunFacts {
+fn facts(args: &Args, simulated: bool) -> RunFacts {
     let names: Vec<String> = args.files.iter().map(|path| name(path)).collect();
     RunFacts {
         name: names.join(", "),
         tool: TOOL.into(),
         target: format!("console log {}", names.join(", ")),
-        origin: if args.simulated { Origin::Simulated } else { Origin::Measured },
+        origin: if simulated { Origin::Simulated } else { Origin::Measured },
         seed: args.seed,
         site: args.site.site(),
         ..RunFacts::default()

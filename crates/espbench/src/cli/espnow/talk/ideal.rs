@@ -22,10 +22,10 @@ pub(super) struct MediumArgs {
     #[arg(long, conflicts_with = "lab", default_value = "0%", value_parser = chance, value_name = "PERCENT")]
     loss: Chance,
     /// From the end of a frame until its receiver has it
-    #[arg(long, conflicts_with = "lab", default_value = "0s", value_parser = units::duration, value_name = "TIME")]
+    #[arg(long, conflicts_with = "lab", default_value = "0s", value_parser = units::seconds, value_name = "TIME")]
     delay: Duration,
     /// Further delay, uniform from zero to this
-    #[arg(long, conflicts_with = "lab", default_value = "0s", value_parser = units::duration, value_name = "TIME")]
+    #[arg(long, conflicts_with = "lab", default_value = "0s", value_parser = units::seconds, value_name = "TIME")]
     jitter: Duration,
     /// Frames that a receiver has twice
     #[arg(long, conflicts_with = "lab", default_value = "0%", value_parser = chance, value_name = "PERCENT")]

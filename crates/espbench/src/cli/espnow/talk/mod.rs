@@ -18,6 +18,7 @@ use crate::user_error::{ForUser as _, UserError};
 use anyhow::{Context as _, anyhow};
 use espbench_measure::plan::DEFAULT_SEED;
 use espbench_measure::units;
+use espbench_model::text::counted;
 use espbench_sim::lab::nodes::Conversation;
 use espbench_sim::talk::Script;
 use espbench_sim::talk::script::{self, PlayError};
@@ -64,7 +65,7 @@ pub struct Args {
     #[arg(long)]
     samples: bool,
     /// Let the conversation go on for that long after the script's end
-    #[arg(long, default_value = "1s", value_parser = units::duration, value_name = "TIME")]
+    #[arg(long, default_value = "1s", value_parser = units::seconds, value_name = "TIME")]
     linger: Duration,
     /// No summary on stderr
     #[arg(short, long)]
@@ -180,7 +181,7 @@ fn create<T>(
 fn end(args: &Args, packets: Option<io::Result<u64>>) -> anyhow::Result<()> {
     let (Some(packets), Some(path)) = (packets, &args.pcap) else { return Ok(()) };
     let packets = packets.with_context(|| cannot_write(path))?;
-    tell(args, || format!("{packets} packets in {}", path.display()));
+    tell(args, || format!("{} in {}", counted(packets, "packet", "packets"), path.display()));
     Ok(())
 }
 

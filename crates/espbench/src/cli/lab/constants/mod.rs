@@ -30,23 +30,28 @@ pub(super) struct Args {
     /// How to print
     #[arg(long, value_enum, default_value_t = ConstantsFormat::Text)]
     format: ConstantsFormat,
-    /// Move each constant by a tenth up and down, and tell what headline figure changes most: minutes
+    /// Print the headline figure that changes most with each constant, in the order of the effects: of the
+    /// built-in table (reference/sensitivity.csv)
     #[arg(long)]
     sensitivity: bool,
+    /// Simulate them anew: each constant is moved by a tenth up and down in all suites, some 10 minutes on
+    /// two cores
+    #[arg(long, requires = "sensitivity")]
+    compute: bool,
     /// Of these suites alone [default: all, each shortened]
-    #[arg(long, value_name = "SUITE", value_delimiter = ',', requires = "sensitivity")]
+    #[arg(long, value_name = "SUITE", value_delimiter = ',', requires = "compute")]
     suite: Vec<String>,
     /// Run the suites as they are published, and not shortened: takes hours
-    #[arg(long, requires = "sensitivity")]
+    #[arg(long, requires = "compute")]
     all: bool,
     /// Write the sensitivities to this CSV file
-    #[arg(short, long, value_name = "FILE", requires = "sensitivity")]
+    #[arg(short, long, value_name = "FILE", requires = "compute")]
     output: Option<PathBuf>,
     /// Worker threads [default: one for each core]; they do not change the result
-    #[arg(long, value_name = "THREADS", requires = "sensitivity", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "THREADS", requires = "compute", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
     /// Show no progress
-    #[arg(short, long, requires = "sensitivity")]
+    #[arg(short, long, requires = "compute")]
     quiet: bool,
 }
 
@@ -66,7 +71,7 @@ const MOST_FITTED: usize = 30;
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let all = constants::built_in()?;
-    let rows = if args.sensitivity { sensitivity::run(args, &all)? } else { built_in() };
+    let rows = if args.compute { sensitivity::run(args, &all)? } else { built_in() };
     match args.format {
         ConstantsFormat::Csv => output::print(&csv(&all, &rows))?,
         ConstantsFormat::Json => {
@@ -105,6 +110,10 @@ fn words(args: &Args, all: &[LabConstant], rows: &[SensitivityRow]) -> String {
     let rows = list.iter().map(|it| row(it, rows, args.full)).collect();
     let columns = columns.map(Column::words).to_vec();
     out += &text::table(&super::table("constants", "", columns, rows));
+    if args.sensitivity && !args.compute {
+        out += "\nThese are the built-in ones (reference/sensitivity.csv). --compute simulates them anew: some 10 \
+                minutes on two cores, or less with --suite.\n";
+    }
     out
 }
 

@@ -32,6 +32,7 @@ use crate::user_error::UserError;
 use anyhow::Context as _;
 use bench::{BenchParts, NetworkBench};
 use espbench_measure::units;
+use espbench_model::text::counted;
 use espbench_model::time::Instant;
 use espbench_sim::lab::file::{FileKind, Overrides};
 use espbench_sim::lab::live::{LiveNetwork, LiveRole, add_load};
@@ -192,7 +193,7 @@ fn written(air: Option<LiveCapture>, args: &Args) -> anyhow::Result<()> {
     let (Some(air), Some(path)) = (air, args.pcap.as_deref()) else { return Ok(()) };
     let Some(packets) = super::finished(air.finish(), path)? else { return Ok(()) };
     if !args.quiet && args.format == LiveFormat::Text {
-        say!("{packets} packets in {}", path.display());
+        say!("{} in {}", counted(packets, "packet", "packets"), path.display());
     }
     Ok(())
 }

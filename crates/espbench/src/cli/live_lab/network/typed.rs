@@ -87,7 +87,7 @@ pub(in crate::cli::live_lab) fn typed(text: &str) -> Result<TypedAt, String> {
         let first = said.lines().next().unwrap_or_default().trim_start_matches("error: ");
         format!("{first}; write {EXAMPLE}")
     })?;
-    Ok(TypedAt { device, at: units::duration(at)?, command })
+    Ok(TypedAt { device, at: units::seconds(at)?, command })
 }
 
 /// A program that a device starts at a time.

@@ -1,13 +1,14 @@
 //! Round trips that many devices ask for at once.
 //!
 //! The document's note: the mean is that of the devices' means, the largest that of their maxima,
-//! the loss the mean of their losses. Intervals are Student's over the devices; these share one
-//! medium, so another run may lie farther off than they say.
+//! the loss the mean of their losses. Intervals are Student's over the devices, of the loss that of a share
+//! in groups; devices share one medium, so another run may lie farther off than they say.
 
 use super::out::{CUT, EspNowCells};
 use super::times;
 use crate::cell::Estimate;
-use crate::interval::{mean, mean_t, stddev};
+use crate::cluster;
+use crate::interval::{fairness, mean, mean_t, stddev};
 use crate::live::LateProbes;
 use crate::quantile::Sorted;
 use crate::run::Recorded;
@@ -74,8 +75,7 @@ pub(super) fn ping(out: &mut EspNowCells<'_>, recorded: &Recorded, seed: u64) {
     out.push("rtt_min", "ms", printed.min(), Some(CUT));
     let late: u64 = devices.iter().map(|d| d.tally.late).sum();
     let probes: u64 = devices.iter().map(|d| d.tally.probes).sum();
-    let losses: Vec<f64> = devices.iter().filter_map(Device::loss).collect();
-    out.push("loss", "percent", proportion(mean_t(&losses)), times::lateness(late));
+    out.push("loss", "percent", loss(&devices), times::lateness(late));
     out.exact("probes_late", "probes", late as f64, probes);
 
     let times = all(|d| &d.exact);
@@ -99,17 +99,13 @@ fn spread(out: &mut EspNowCells<'_>, devices: &[Device], means: &[f64]) {
     out.push("fairness", "index", index, Some("Jain's index of the devices' answers a second"));
 }
 
-/// Limits the interval of a share to between 0 and 100 percent.
-fn proportion(e: Estimate) -> Estimate {
-    let within = |end: Option<f64>| end.map(|v| v.clamp(0.0, 100.0));
-    Estimate { low: within(e.low), high: within(e.high), ..e }
-}
-
-/// Returns Jain's fairness index: 1 where all shares are equal, 1/n where one device has everything
-/// (Jain, Chiu and Hawe 1984, "A quantitative measure of fairness and discrimination", DEC-TR-301).
-/// Returns `None` where every share is zero.
-fn fairness(shares: &[f64]) -> Option<f64> {
-    let sum: f64 = shares.iter().sum();
-    let squares: f64 = shares.iter().map(|x| x * x).sum();
-    (squares > 0.0).then(|| sum * sum / (shares.len() as f64 * squares))
+/// Returns the mean of the devices' losses in percent, with the interval of a share of pings whose losses come
+/// by device: devices that lost nothing are only as sure as their pings are many.
+fn loss(devices: &[Device]) -> Estimate {
+    let losses: Vec<f64> = devices.iter().filter_map(Device::loss).collect();
+    let counts: Vec<(u64, u64)> =
+        devices.iter().map(|it| (it.tally.lost + it.tally.late, it.tally.probes)).collect();
+    let share = cluster::proportion(&counts).scaled(100.0);
+    // All devices ask equally often, so that both are the same but for what a stop left open.
+    Estimate { value: mean(&losses), ..share }
 }

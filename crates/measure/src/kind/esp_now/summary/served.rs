@@ -7,7 +7,6 @@ use crate::quantile::Sorted;
 use crate::run::Recorded;
 use crate::series;
 use alloc::format;
-use alloc::string::String;
 use alloc::vec::Vec;
 use espbench_model::sample::{Interval, Sample};
 use espbench_model::workload::EspNowTest;
@@ -21,25 +20,24 @@ pub(super) fn served(out: &mut EspNowCells<'_>, test: EspNowTest, recorded: &Rec
     let Some(total) = total else { return };
     let seconds = series::span(total).as_secs_f64();
     let (served, missed) = (total.datagrams.unwrap_or(0), total.lost.unwrap_or(0));
-    let unserved =
-        if missed > 0 { format!("; {missed} devices not served") } else { String::new() };
     let one = |value| Estimate::exact(value, 1);
-    match test {
-        EspNowTest::Ota => {
-            let note = format!("printed in whole seconds, cut{unserved}");
-            out.push("ota_time", "s", one(libm::floor(seconds)), Some(&note));
+    let (metric, value, note) = match test {
+        // The console prints whole seconds, and of a handshake whole milliseconds.
+        EspNowTest::Ota => ("ota_time", libm::floor(seconds), "printed in whole seconds, cut"),
+        EspNowTest::Handshake => {
+            ("handshake_time", libm::floor(seconds * 1000.0) / 1000.0, "with its scan")
+        }
+        _ => ("provisioning_time", seconds, "until the last device's light"),
+    };
+    if missed == 0 {
+        out.push(metric, "s", one(value), Some(note));
+        if test == EspNowTest::Ota {
             out.exact("ota_time_exact", "s", seconds, 1);
         }
-        EspNowTest::Handshake => {
-            let note = format!("with its scan{unserved}");
-            // The console prints whole milliseconds.
-            let cut = libm::floor(seconds * 1000.0) / 1000.0;
-            out.push("handshake_time", "s", one(cut), Some(&note));
-        }
-        _ => {
-            let note = format!("until the last device's light{unserved}");
-            out.push("provisioning_time", "s", one(seconds), Some(&note));
-        }
+    } else {
+        // The time for a part is not that for all: nothing published is held against it.
+        let note = format!("no time for all: {missed} of {} devices not served", served + missed);
+        out.push(metric, "s", Estimate::default(), Some(&note));
     }
     let devices = served + missed;
     out.exact("devices_served", "devices", served as f64, devices);

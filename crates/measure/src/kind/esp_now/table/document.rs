@@ -6,8 +6,8 @@ use super::{published, work};
 use crate::cell::{Cell, Origin};
 use crate::digits;
 use crate::label;
-use crate::metric::{self, Better};
-use crate::report::digest::Material;
+use crate::metric;
+use crate::report::digest::{Digest, Material};
 use crate::settings::Settings;
 use crate::table::{Column, Show, Spec, Table, unit_sign};
 use alloc::format;
@@ -47,9 +47,9 @@ pub(super) fn table(material: &Material<'_>, group: &DocumentTable<'_>) -> Table
     }));
     let mut rows: Vec<DocumentRow> = Vec::new();
     for &(metric, name, _) in FIGURES {
-        let pair = |cell| Pair { ours: cell, theirs: published(material, cell) };
+        let shown = shown(material, group, metric);
         let pairs: Vec<Option<Pair<'_>>> =
-            group.digests.iter().map(|d| d.cell(metric).map(pair)).collect();
+            group.digests.iter().map(|it| Pair::of(material, it, metric, shown)).collect();
         // The document has no loss of a throughput test but its counts.
         let theirs = pairs.iter().flatten().any(|p| p.theirs.is_some());
         if pairs.iter().any(Option::is_some) && (theirs || metric != "loss") {
@@ -66,6 +66,20 @@ pub(super) fn table(material: &Material<'_>, group: &DocumentTable<'_>) -> Table
         row_origins,
         notes: notes(material, group),
         origin: None,
+    }
+}
+
+/// Returns the metric that a table shows of one that a console cuts or rounds: as it is printed only beside
+/// published figures that were printed so, else the exact one.
+pub(crate) fn shown(
+    material: &Material<'_>,
+    group: &DocumentTable<'_>,
+    metric: &'static str,
+) -> &'static str {
+    let mut printed = group.digests.iter().filter_map(|d| d.cell(metric));
+    match super::exact(metric) {
+        Some(exact) if !printed.any(|it| published(material, it).is_some()) => exact,
+        _ => metric,
     }
 }
 
@@ -98,18 +112,21 @@ fn notes(material: &Material<'_>, group: &DocumentTable<'_>) -> Vec<String> {
 /// A figure of ours, and the published one.
 struct Pair<'a> {
     ours: &'a Cell,
+    /// Figure without a console's rounding.
+    exact: &'a Cell,
     theirs: Option<&'a Cell>,
 }
 
-impl Pair<'_> {
-    /// Returns our value in words. A value that a console printed keeps its digits; any other has
-    /// as many digits as its interval is worth.
+impl<'a> Pair<'a> {
+    /// Returns the figure that is shown of a metric.
+    fn of(material: &Material<'a>, digest: &'a Digest, metric: &str, shown: &str) -> Option<Self> {
+        let ours = digest.cell(shown)?;
+        let exact = super::exact(metric).and_then(|it| digest.cell(it)).unwrap_or(ours);
+        Some(Self { ours, exact, theirs: published(material, ours) })
+    }
+
     fn found(&self) -> Option<String> {
-        let value = self.ours.value?;
-        let short = format!("{value}");
-        let decimals = short.split_once('.').map_or(0, |(_, after)| after.len());
-        let printed = self.ours.ci_low.is_none() && self.ours.ci_high.is_none() && decimals <= 3;
-        if printed { Some(short) } else { digits::value(self.ours) }
+        digits::value(self.ours)
     }
 
     fn published(&self) -> Option<String> {
@@ -133,11 +150,11 @@ impl Pair<'_> {
     /// at another rate.
     fn other_limit(&self) -> Option<String> {
         let limit = self.theirs?.limit?;
-        (self.ours.limit != Some(limit)).then(|| digits::plain(limit))
+        (self.exact.limit != Some(limit)).then(|| digits::plain(limit))
     }
 
     fn ours_of_limit(&self) -> Option<String> {
-        times(self.ours)
+        times(self.exact)
     }
 
     fn theirs_of_limit(&self) -> Option<String> {
@@ -160,7 +177,7 @@ fn figure(origin: Origin, name: &str, pairs: &[Option<Pair<'_>>]) -> Vec<Documen
         (format!("{name}, 95 % interval ({unit})"), None, |p| p.interval()),
         (format!("{name}, {published} ({unit})"), Some(Origin::Published), |p| p.published()),
         (format!("{name}, ours / {published}"), None, |p| p.ratio()),
-        (format!("{name}, limit ({unit})"), None, |p| p.ours.limit.map(digits::plain)),
+        (format!("{name}, limit ({unit})"), None, |p| p.exact.limit.map(digits::plain)),
         (format!("{name}, limit of the {published} ({unit})"), None, |p| p.other_limit()),
         (format!("{name}, times the limit"), None, |p| p.ours_of_limit()),
         (format!("{name}, {published}: times the limit"), None, |p| p.theirs_of_limit()),
@@ -182,10 +199,7 @@ pub(super) fn quotient(a: f64, b: f64) -> Option<f64> {
 /// Returns `None` where the work needs no frame, so that the factor would be infinite.
 pub(super) fn factor(cell: &Cell) -> Option<f64> {
     let (value, limit) = (cell.value?, cell.limit?);
-    let (a, b) = match metric::better(&cell.id.metric, &cell.unit) {
-        Better::Higher => (limit, value),
-        Better::Lower | Better::Neither => (value, limit),
-    };
+    let (a, b) = if metric::is_rate(&cell.unit) { (limit, value) } else { (value, limit) };
     (a > 0.0).then(|| a / b)
 }
 

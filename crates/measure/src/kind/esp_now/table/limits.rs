@@ -1,7 +1,7 @@
 //! Each table of the document in a line: its leading figure as it was published and as it was found,
 //! and how many times the limit both are, so what of it is physics.
 
-use super::document::{INFINITE, factor, quotient};
+use super::document::{INFINITE, factor, quotient, shown};
 use super::group::{DocumentTable, groups};
 use super::published;
 use crate::cell::{Cell, Origin};
@@ -74,15 +74,20 @@ fn notes(groups: &[DocumentTable<'_>]) -> Vec<String> {
     notes
 }
 
-/// Returns the metric that stands for a test's cells.
-pub(crate) fn leading(group: &DocumentTable<'_>) -> Option<&'static str> {
-    LEADING.into_iter().find(|m| group.digests.iter().any(|d| d.cell(m).is_some()))
+/// Returns the metric that stands for a test's cells, and its exact form.
+pub(crate) fn leading(
+    material: &Material<'_>,
+    group: &DocumentTable<'_>,
+) -> Option<[&'static str; 2]> {
+    let found = LEADING.into_iter().find(|m| group.digests.iter().any(|d| d.cell(m).is_some()))?;
+    Some([shown(material, group, found), super::exact(found).unwrap_or(found)])
 }
 
 fn row(material: &Material<'_>, group: &DocumentTable<'_>) -> Option<Vec<Option<String>>> {
-    let metric = leading(group)?;
-    let cells: Vec<&Cell> = group.digests.iter().filter_map(|d| d.cell(metric)).collect();
-    let limits: Vec<f64> = cells.iter().filter_map(|c| c.limit).collect();
+    let [metric, exact] = leading(material, group)?;
+    let of_metric = |metric| group.digests.iter().filter_map(|d| d.cell(metric)).collect();
+    let (cells, exact): (Vec<&Cell>, Vec<&Cell>) = (of_metric(metric), of_metric(exact));
+    let limits: Vec<f64> = exact.iter().filter_map(|c| c.limit).collect();
     if limits.is_empty() {
         return None;
     }
@@ -99,7 +104,7 @@ fn row(material: &Material<'_>, group: &DocumentTable<'_>) -> Option<Vec<Option<
         of(&mut pairs.iter().map(ratio)),
         range(&limits),
         of(&mut pairs.iter().map(|(_, theirs)| factor(theirs))),
-        of(&mut cells.iter().map(|c| factor(c))),
+        of(&mut exact.iter().map(|c| factor(c))),
     ])
 }
 
@@ -107,9 +112,9 @@ fn row(material: &Material<'_>, group: &DocumentTable<'_>) -> Option<Vec<Option<
 pub(crate) fn quantity(metric: &str) -> &'static str {
     match metric {
         "latency_avg" => "mean delay",
-        "rtt_avg" => "mean round trip",
-        "throughput" => "throughput",
-        "encrypt_time" => "time to encrypt",
+        "rtt_avg" | "rtt_exact_avg" => "mean round trip",
+        "throughput" | "throughput_sent" => "throughput",
+        "encrypt_time" | "encrypt_time_exact" => "time to encrypt",
         _ => "time for all",
     }
 }

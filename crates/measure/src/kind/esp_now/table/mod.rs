@@ -6,6 +6,7 @@ mod group;
 mod limits;
 
 use super::KIND;
+use super::document::exact;
 use super::summary;
 use crate::cell::Cell;
 use crate::report::digest::{Digest, Material};

@@ -54,7 +54,7 @@ pub(crate) fn table(material: &Material<'_>, digests: &[&Digest], leads: &[Lead]
     Some(table)
 }
 
-/// Returns a sentence such as `TCP, device receives: loaded p50 is 48 ms (45–51) above idle: the load adds
+/// Returns a sentence such as `TCP to the device: loaded p50 is 48 ms (45–51) above idle: the load adds
 /// latency.`
 fn sentence(digest: &Digest) -> Option<String> {
     let added = digest.cell("rtt_added_p50")?;

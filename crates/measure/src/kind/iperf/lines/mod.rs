@@ -10,7 +10,6 @@ mod text;
 pub mod unit;
 
 use super::summary::{WHOLE, best_second};
-use crate::tune::words::count;
 use crate::units::megabits;
 use alloc::collections::BTreeMap;
 use alloc::collections::BTreeSet;
@@ -18,6 +17,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use espbench_model::sample::{Interval, Link, Observer};
+use espbench_model::text::count;
 use espbench_model::time::{Duration, Instant};
 use text::{LineColumns, text};
 use unit::Unit;
@@ -181,8 +181,8 @@ impl IperfLines {
             || "unknown (intervals do not divide it)".into(),
             |b| format!("{} Mbits/sec", number(b)),
         );
-        let of = count(rates.len() as u32, "interval");
-        Some(format!("{what}: mean of {of} {mean} Mbits/sec, best second {best}"))
+        let intervals = count(rates.len(), "interval");
+        Some(format!("{what}: mean of {intervals} {mean} Mbits/sec, best second {best}"))
     }
 }
 
@@ -215,15 +215,17 @@ fn add(a: &Interval, b: &Interval) -> Interval {
     }
 }
 
-/// Returns how much the kernel took, and how much of it was still in flight at the end.
+/// Returns how much the kernel took, and how much of it had not arrived at the end.
 fn in_flight(sent: &Interval, taken: u64) -> String {
-    let left = sent.bytes.saturating_sub(taken);
-    let amount = |bytes: u64| String::from(unit::ADAPTIVE.amount(bytes as f64).trim_start());
-    let rest = match left {
-        0 => "the device has all of it".into(),
-        left => format!("{} of it had not arrived at the end", amount(left)),
-    };
-    format!("this host sent {}; {rest}", amount(sent.bytes))
+    let amount = |bytes: u64| -> String { unit::ADAPTIVE.amount(bytes as f64).trim_start().into() };
+    match sent.bytes.saturating_sub(taken) {
+        0 => format!("sent {}, all of it received", amount(sent.bytes)),
+        left => format!(
+            "sent {}, of which {} were on the way at the end",
+            amount(sent.bytes),
+            amount(left)
+        ),
+    }
 }
 
 /// Returns what the peer acknowledged, with the facts that only this end knows: calls, errors and
@@ -353,7 +355,7 @@ mod tests {
         );
         assert_eq!(
             lines.add(&total(sent)),
-            ["[  1] this host sent 2.38 MBytes; 2.15 MBytes of it had not arrived at the end"]
+            ["[  1] sent 2.38 MBytes, of which 2.15 MBytes were on the way at the end"]
         );
     }
 

@@ -10,6 +10,7 @@
 
 use super::{MqttCells, QUANTILES, probes};
 use crate::cell::Estimate;
+use crate::interval::fairness;
 use crate::quantile::Sorted;
 use crate::run::Recorded;
 use alloc::format;
@@ -79,9 +80,7 @@ impl MqttCells<'_> {
                 *count += 1;
             }
         }
-        let sum: f64 = each.iter().map(|&n| n as f64).sum();
-        let squares: f64 = each.iter().map(|&n| n as f64 * n as f64).sum();
-        let value = (squares > 0.0).then(|| sum * sum / (each.len() as f64 * squares));
+        let value = fairness(&each.iter().map(|&n| n as f64).collect::<Vec<_>>());
         let estimate = Estimate { value, n: each.len() as u64, ..Estimate::default() };
         let few = each.iter().min().copied().unwrap_or(0);
         let many = each.iter().max().copied().unwrap_or(0);

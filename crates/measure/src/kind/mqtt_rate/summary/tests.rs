@@ -129,6 +129,11 @@ fn a_search_is_replayed_from_its_totals() {
     let note = reliable.note.clone().unwrap();
     assert!(note.contains("3 of 3 runs of 2 s") && !note.contains("cut short"), "{note}");
 
+    assert_eq!(
+        caveats(&recorded(MqttMode::Search { low: 10.0, high: 1000.0 }, samples.clone())),
+        [""; 0]
+    );
+
     samples.truncate(4);
     let cut = super::tests::cells(MqttMode::Search { low: 10.0, high: 1000.0 }, samples);
     let cut = cell(&cut, "message_rate_reliable");
@@ -143,6 +148,31 @@ fn a_rate_that_even_the_lowest_fails_is_unknown() {
     let reliable = cell(&cells, "message_rate_reliable");
     assert_eq!((reliable.value, reliable.ci_high), (None, Some(10.0)));
     assert!(reliable.note.as_deref().unwrap().contains("no rate came through"));
+}
+
+#[test]
+fn the_end_of_a_search_is_no_answer() {
+    let of = |samples| recorded(MqttMode::Search { low: 10.0, high: 5000.0 }, samples);
+    let passed: Vec<Sample> = (0..REPETITIONS)
+        .flat_map(|link| step(link, 10.0, 0))
+        .chain((0..REPETITIONS).flat_map(|link| step(link, 5000.0, 0)))
+        .collect();
+    let reliable = summarized(&of(passed.clone()));
+    let reliable = cell(&reliable, "message_rate_reliable");
+    assert_eq!((reliable.value, reliable.ci_high), (Some(5000.0), None));
+    let told = |samples| caveats(&of(samples)).remove(0);
+    let end = told(passed.clone());
+    assert!(
+        end.starts_with("The end of the search was reached: 5000/s came without loss"),
+        "{end}"
+    );
+    assert!(end.ends_with("--search 5000..50000"), "{end}");
+    let start = told(step(0, 10.0, 3).to_vec());
+    assert!(start.contains("10/s lost messages") && start.ends_with("--search 1..10"), "{start}");
+    assert_eq!(
+        told(passed[..6].to_vec()),
+        "The search was cut short: 10/s came without loss so far."
+    );
 }
 
 /// A device that skips numbers, repeats one, and sends two messages without any.
@@ -179,7 +209,7 @@ fn listening_knows_rate_and_gaps_and_nothing_of_the_sender() {
     recorded.facts.insert("missing_sequence_numbers".into(), "7, 9".into());
     let cells = summarized(&recorded);
     let value = |metric| cell(&cells, metric).value;
-    assert_eq!(value("message_rate"), Some(10.0));
+    assert_eq!(value("message_rate"), Some(39.0 / 3.96), "39 periods between 40 messages");
     assert_eq!((value("message_rate_min"), value("message_rate_max")), (Some(8.0), Some(12.0)));
     let rate = cell(&cells, "message_rate");
     assert!(rate.ci_low.unwrap() < 10.0 && rate.ci_high.unwrap() > 10.0);
@@ -204,4 +234,90 @@ fn without_numbers_the_loss_is_not_known() {
     let cells = summarized(&recorded);
     assert!(!cells.iter().any(|c| c.id.metric == "loss"));
     assert_eq!(cell(&cells, "message_rate").value, None, "no total: no time");
+}
+
+/// Records what a listener does of messages that came at these milliseconds, with the numbers that end them.
+fn listened(times: &[u64], number: impl Fn(u64) -> u64, end: u64) -> Recorded {
+    let mut seen = alloc::collections::BTreeSet::new();
+    let mut samples: Vec<Sample> = (0_u64..)
+        .zip(times)
+        .map(|(n, ms)| {
+            let seq = number(n);
+            let fate = if seen.insert(seq) { Fate::Delivered } else { Fate::Duplicate };
+            let (due, received) = (at(*ms), Some(at(*ms)));
+            Sample::Probe(Probe { seq, due, received, fate, ..Probe::default() })
+        })
+        .collect();
+    let total = Interval {
+        total: true,
+        observer: Observer::Receiver,
+        start: at(times[0]),
+        end: at(end),
+        ..Interval::default()
+    };
+    samples.push(Sample::Interval(total));
+    recorded(MqttMode::Listen, samples)
+}
+
+fn caveats(recorded: &Recorded) -> Vec<String> {
+    crate::kind::of(&recorded.workload).caveats(recorded)
+}
+
+/// n + 1 messages in n periods.
+#[test]
+fn the_rate_is_that_of_periods_and_not_of_messages() {
+    for (period, time, rate) in [
+        (20, 1000, 50.0),
+        (20, 2000, 50.0),
+        (20, 4000, 50.0),
+        (20, 8000, 50.0),
+        (100, 4000, 10.0),
+        (4000, 10_000, 0.25),
+        (30_000, 30_000, 1.0 / 30.0),
+    ] {
+        let times: Vec<u64> = (0..=time / period).map(|n| 5 + n * period).collect();
+        let recorded = listened(&times, |n| 100 + n, 5 + time);
+        let cells = summarized(&recorded);
+        assert_eq!(cell(&cells, "message_rate").value, Some(rate), "{period} ms for {time} ms");
+        assert_eq!(cell(&cells, "loss").value, Some(0.0));
+        assert_eq!(caveats(&recorded), [""; 0], "{period} ms for {time} ms");
+    }
+}
+
+#[test]
+fn a_device_that_falls_silent_and_one_message_are_told() {
+    let times: Vec<u64> = (0..20).map(|n| n * 100).collect();
+    let silent = listened(&times, |n| n, 10_000);
+    assert_eq!(cell(&summarized(&silent), "message_rate").value, Some(10.0));
+    assert_eq!(
+        caveats(&silent),
+        ["The last message came 8.1 s before the end of 10 s: the rate is that until then."]
+    );
+    let one = listened(&[0], |n| n, 4000);
+    assert_eq!(cell(&summarized(&one), "message_rate").value, None);
+    let told = caveats(&one);
+    assert!(told[0].starts_with("One number came: loss cannot be told"), "{told:?}");
+    assert!(told[1].starts_with("One message came in 4 s: a rate takes two."), "{told:?}");
+}
+
+/// Messages that end in a humidity: each came, at its own time, and none is a copy.
+#[test]
+fn values_that_are_no_counter_give_the_rate_of_arrivals_and_no_loss() {
+    let times: Vec<u64> = (0..20).map(|n| n * 100).collect();
+    for (number, quoted) in [
+        ((|_| 55) as fn(u64) -> u64, "55, over and over"),
+        (|n| 53 + n * 7 % 5, "53, 55, 57, 54, …"),
+    ] {
+        let recorded = listened(&times, number, 2000);
+        let cells = summarized(&recorded);
+        assert_eq!(cell(&cells, "message_rate").value, Some(10.0));
+        assert_eq!(cell(&cells, "interarrival_p50").value, Some(100.0));
+        let tells = ["loss", "messages_lost", "messages_duplicate"];
+        assert!(!cells.iter().any(|it| tells.contains(&it.id.metric.as_str())));
+        let told = caveats(&recorded);
+        let expected = alloc::format!("do not look numbered (their last digits are {quoted})");
+        assert!(told.len() == 1 && told[0].contains(&expected), "{told:?}");
+        let losses = crate::report::Losses::of(&recorded);
+        assert_eq!((losses.probes, losses.is_clean()), (0, true), "nothing counts as a copy");
+    }
 }

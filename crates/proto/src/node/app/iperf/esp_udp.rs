@@ -5,7 +5,7 @@ use super::{IperfSetup, IperfStyle};
 use crate::node::app::{Endpoint, ProgramWork, SocketError, SocketId, Sockets, Wait};
 use crate::node::iperf::Limit;
 use espbench_model::flow::{FlowCounts, FlowMeter};
-use espbench_model::sample::{Observer, Sample};
+use espbench_model::sample::{Interval, Observer, Sample};
 use espbench_model::time::{Duration, Instant};
 
 /// `IPERF_MAX_DELAY`: from here on a wait of ticks no longer doubles.
@@ -19,6 +19,8 @@ pub(super) struct EspUdp {
     to: Endpoint,
     flow: Option<EspUdpFlow>,
     refused: u64,
+    /// Of these, those that intervals have told of.
+    told: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -35,7 +37,7 @@ struct EspUdpFlow {
 
 /// How `socket_send` holds an offered rate. After a send it is busy for what the last round was
 /// faster than the period; what a round was slower is taken off the waits that follow, until a send
-/// is refused.
+/// is refused. Unlike ESP-IDF's, it waits after a refusal as well: each call offers one datagram.
 #[derive(Clone, Copy, Debug)]
 struct SendPace {
     period_ns: i64,
@@ -50,11 +52,12 @@ struct SendPace {
 impl SendPace {
     fn sent(&mut self, now: Instant, taken: bool) {
         self.owed_ns = match self.last {
-            Some((before, true)) => {
+            Some((before, before_taken)) => {
                 let took = i64::try_from(now.since(before).as_nanos()).unwrap_or(i64::MAX);
-                self.owed_ns.saturating_add(self.period_ns).saturating_sub(took)
+                let owed = if before_taken { self.owed_ns } else { self.owed_ns.max(0) };
+                owed.saturating_add(self.period_ns).saturating_sub(took)
             }
-            _ => 0,
+            None => 0,
         };
         self.last = Some((now, taken));
         self.delay =
@@ -64,7 +67,7 @@ impl SendPace {
 
 impl EspUdp {
     pub(super) const fn new(setup: IperfSetup, to: Endpoint) -> Self {
-        Self { setup, to, flow: None, refused: 0 }
+        Self { setup, to, flow: None, refused: 0, told: 0 }
     }
 
     fn begin(&mut self, now: Instant, sockets: &mut dyn Sockets) -> Wait {
@@ -97,7 +100,8 @@ impl EspUdp {
         let (length, limit) = (self.setup.work.length as usize, self.setup.limit());
         let Some(flow) = &mut self.flow else { return self.begin(now, sockets) };
         while let Some(interval) = flow.meter.ended(now, &flow.counts) {
-            sockets.sample(Sample::Interval(interval));
+            let new = self.refused - core::mem::replace(&mut self.told, self.refused);
+            sockets.sample(with_refused(interval, new));
         }
         if let Some(delay) = flow.pace.as_mut().and_then(|pace| pace.delay.take()) {
             sockets.spend(ProgramWork::Delay(delay));
@@ -158,12 +162,18 @@ impl EspUdp {
     fn finish(&mut self, now: Instant, sockets: &mut dyn Sockets) -> Wait {
         if let Some(mut flow) = self.flow.take() {
             if let Some(rest) = flow.meter.rest(now, &flow.counts) {
-                sockets.sample(Sample::Interval(rest));
+                sockets.sample(with_refused(rest, self.refused - self.told));
             }
-            sockets.sample(Sample::Interval(flow.meter.total(now, &flow.counts)));
+            sockets.sample(with_refused(flow.meter.total(now, &flow.counts), self.refused));
             sockets.count("no-buffers", self.refused);
             sockets.close(flow.socket);
         }
         Wait::Done
     }
+}
+
+/// Returns the interval with the sends that were refused in it.
+fn with_refused(interval: Interval, refused: u64) -> Sample {
+    let errors = Some(u32::try_from(refused).unwrap_or(u32::MAX));
+    Sample::Interval(Interval { errors, ..interval })
 }

@@ -12,9 +12,13 @@
 //! | [`IperfStyle`] | UDP client | TCP client | server |
 //! |---|---|---|---|
 //! | [`Pc`](IperfStyle::Pc) | numbers of 64 bits, times, client header; a last datagram with a negative number, repeated until the report comes | client header, then writes of `length` | answers UDP with the report; ends a flow on its last datagram or at the stream's end |
-//! | [`EspIdf`](IperfStyle::EspIdf) | numbers of 32 bits from 0, else zeros; a number is used up by a refused send, and the next follows at once; no last datagram | blocking writes of `length` | counts; ends after 10 s of silence |
+//! | [`EspIdf`](IperfStyle::EspIdf) | numbers of 32 bits from 0, else zeros; a number is used up by a refused send, and the next follows at once, or with an offered rate after its period; no last datagram | blocking writes of `length` | counts; ends after 10 s of silence |
 //! | [`EspIdfV4`](IperfStyle::EspIdfV4) | the same from 1; a refused one is tried again after 1, 2, 4 … 64 ticks | the same | the same |
 //! | [`EspConn`](IperfStyle::EspConn) | zeros, one after the other without a pause; what is refused is lost | Nagle off; `length` bytes, and the next once all of them are acknowledged | counts |
+//!
+//! In one thing [`EspIdf`](IperfStyle::EspIdf) is not as its source. There a refusal sets the delay of an
+//! offered rate to zero (`delay_us = 0`), so that a client without memory calls `sendto` thousands of times a second,
+//! and each call uses up a number. Here it waits for its period: what is refused is a part of what was offered.
 //!
 //! Sources: iperf 2.1.8; `examples/common_components/iperf/iperf.c` of ESP-IDF v5.0
 //! (`socket_send`: "ENOMEM is expected under heavy load") and `examples/wifi/iperf` of v4.2

@@ -145,6 +145,28 @@ fn an_esp_holds_its_rate_by_being_busy() {
 }
 
 #[test]
+fn an_esp_holds_its_rate_while_memory_is_short_and_tells_what_was_refused() {
+    let work = Iperf { bandwidth: Some(11_776_000), ..WORK };
+    for no_memory in [1, 2, 3, 7] {
+        let faults = Faults { no_memory, ..Faults::default() };
+        let test = Test::of(work, IperfStyle::EspIdf, IperfStyle::Pc, faults);
+        // One each ms, taken or refused; at most two more, as a refusal forgives what the loop was late by.
+        let offered = test.net.hosts[0].sends;
+        assert!((290..=301).contains(&offered), "{no_memory}: {offered}");
+        let all = test.net.hosts[0].intervals();
+        let total = test.total(0, Observer::Sender);
+        let refused = u64::from(total.errors.unwrap());
+        assert_eq!(total.datagrams.unwrap() + refused, offered);
+        assert_eq!(refused, test.net.hosts[0].count("no-buffers"));
+        let parts = all.iter().filter(|i| !i.total).map(|i| u64::from(i.errors.unwrap()));
+        assert!(
+            refused - parts.sum::<u64>() <= 1,
+            "what comes after the last interval is in the total"
+        );
+    }
+}
+
+#[test]
 fn espconn_has_two_segments_on_the_way_and_waits_for_both() {
     let work = Iperf { time: Duration::from_millis(210), ..TCP };
     let test = Test::of(work, IperfStyle::EspConn, IperfStyle::Pc, Faults::default());

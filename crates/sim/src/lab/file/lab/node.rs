@@ -17,6 +17,7 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use espbench_dot11::radio::{Channel, RadioChip, WifiMode};
+use espbench_model::text::counted;
 
 /// Nodes alike.
 struct NodeGroup {
@@ -145,7 +146,10 @@ impl Build<'_> {
         let group = &mut groups[varied];
         let Some(count) = devices.checked_sub(fixed).filter(|&it| it > 0) else {
             let least = fixed + 1;
-            let message = format!("it has at least {least} devices beside the initiator");
+            let message = format!(
+                "it has at least {} beside the initiator",
+                counted(least.into(), "device", "devices")
+            );
             return Err(self.unchanged(message));
         };
         if usize::from(devices) > MOST_NODES {
@@ -154,7 +158,8 @@ impl Build<'_> {
         if count > 1 && group.pattern.is_none() {
             let name = &group.name;
             return Err(self.unchanged(format!(
-                "{count} devices in `{name}` need [group.line], .grid, .ring or .cluster"
+                "`{name}` has one device, and {count} need places: add [group.line], [group.grid], [group.ring] or \
+                 [group.cluster] to the group, or use a lab that has one, such as many-boards"
             )));
         }
         group.count = count;

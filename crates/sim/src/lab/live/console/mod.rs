@@ -16,6 +16,7 @@ pub(super) use text::{
 
 use super::uart::UartQueue;
 use super::{PRINTED_MAX, TYPED_MAX};
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -77,6 +78,9 @@ pub(super) struct DeviceConsole {
     pub(super) typed: UartQueue,
     pub(super) printed: UartQueue,
     line: Vec<u8>,
+    /// Characters of this line that did not fit, and those of all lines.
+    cut: u64,
+    pub(super) lost: u64,
     /// Whether the last character was a carriage return: the line feed behind it is no line.
     returned: bool,
     /// Whether the device listens: it has started.
@@ -93,6 +97,8 @@ impl DeviceConsole {
             typed: UartQueue::new(baud, TYPED_MAX),
             printed: UartQueue::new(baud, PRINTED_MAX),
             line: Vec::new(),
+            cut: 0,
+            lost: 0,
             returned: false,
             listens: true,
             off: 0,
@@ -135,6 +141,12 @@ impl DeviceConsole {
             b'\r' | b'\n' => {
                 self.print(now, "\n");
                 let line = core::mem::take(&mut self.line);
+                let cut = core::mem::take(&mut self.cut);
+                if cut > 0 {
+                    self.lost += cut;
+                    // ESP-IDF's console says nothing.
+                    self.print(now, &format!("{cut} characters of the line were lost\n"));
+                }
                 Some(String::from_utf8_lossy(&line).into_owned())
             }
             0x08 | 0x7F => {
@@ -146,12 +158,16 @@ impl DeviceConsole {
             // Ctrl-U and Ctrl-C: the line is begun anew.
             0x03 | 0x15 => {
                 self.line.clear();
+                self.cut = 0;
                 self.print(now, "\n");
                 self.prompt(now);
                 None
             }
             ..0x20 => None,
-            _ if self.line.len() >= LINE_MAX => None,
+            _ if self.line.len() >= LINE_MAX => {
+                self.cut += 1;
+                None
+            }
             _ => {
                 self.line.push(byte);
                 self.printed.push(now, byte);
@@ -163,6 +179,7 @@ impl DeviceConsole {
     /// Forgets all that goes on, as a reset does.
     pub(super) fn reset(&mut self) {
         self.line.clear();
+        self.cut = 0;
         self.ping = None;
         self.iperf = ShownIperf::default();
         self.listens = false;
@@ -206,6 +223,8 @@ mod tests {
         let mut console = DeviceConsole::new(115_200);
         let long = "x".repeat(LINE_MAX + 50);
         assert_eq!(typed(&mut console, &(long + "\r"))[0].len(), LINE_MAX);
+        assert_eq!(console.lost, 50);
+        assert!(shown(&mut console).ends_with("\r\n50 characters of the line were lost\r\n"));
         console.reset();
         assert!(typed(&mut console, "help\r").is_empty());
         assert_eq!(console.off, 5);

@@ -12,6 +12,7 @@ use crate::lab::suite::procedure::{self, PROMPT_MOST, SETTLED};
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
+use espbench_model::fact;
 use espbench_model::sample::Sample;
 use espbench_model::time::Instant;
 
@@ -81,12 +82,12 @@ impl<'a, W: Tap> Desk<'a, W> {
         for node in self.lab.nodes() {
             self.seen[node.index()] = self.lab.lines(node).len();
         }
+        let lost = |desk: &Self| desk.lab.dropped(node).console_in;
+        let before = lost(self);
         self.lab.command(node, text);
-        if self.until(PROMPT_MOST, |lab| lab.pending(node) == 0)? {
-            Ok(())
-        } else {
-            Err(SuiteError::NoPrompt(node, text.into()))
-        }
+        let typed = self.until(PROMPT_MOST, |lab| lab.pending(node) == 0)?;
+        self.notes.count(fact::TYPED_LOST, lost(self).saturating_sub(before) as usize);
+        if typed { Ok(()) } else { Err(SuiteError::NoPrompt(node, text.into())) }
     }
 
     /// Waits for a line on each of the consoles, behind what was read before; gives those without.

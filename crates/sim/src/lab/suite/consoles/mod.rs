@@ -42,7 +42,7 @@ mod single;
 mod tests;
 
 pub use prepare::default_lab;
-pub(super) use prepare::{able as check, scene};
+pub(super) use prepare::{able as check, placed, scene};
 
 use super::{SuiteError, Witness};
 use crate::lab::nodes::Conversation as _;

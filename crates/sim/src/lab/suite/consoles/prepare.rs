@@ -6,6 +6,8 @@ use crate::lab::scene::{Device, Scene};
 use crate::lab::suite::SuiteError;
 use alloc::format;
 use esp_now::node::print::LogLevel;
+use espbench_model::overrides::OpenPlaces;
+use espbench_model::text::count;
 use espbench_model::workload::{EspNow, EspNowTest};
 
 /// Devices that one job of a node can serve: the bound of its tables.
@@ -35,12 +37,29 @@ pub(in crate::lab::suite) fn scene(
     lab: Option<&str>,
     seed: u64,
 ) -> Result<Scene, SuiteError> {
+    let open = lab.map_or_else(OpenPlaces::default, |_| work.lab.open);
     let lab = lab.unwrap_or(default_lab(work.test));
-    let mut scene = library.scene(lab, &Overrides::from(work), seed)?;
+    let mut scene = library.scene(lab, &Overrides::from(work).leaving(open), seed)?;
+    scene.open = open;
+    let work = &placed(work, &scene);
     for (number, device) in scene.nodes.iter_mut().enumerate() {
         build(device, work, number == 0);
     }
     Ok(scene)
+}
+
+/// Returns the work with the devices and their distance of its room, as far as the plan leaves them to that.
+pub(in crate::lab::suite) fn placed(work: &EspNow, scene: &Scene) -> EspNow {
+    let mut work = *work;
+    let beside = scene.nodes.len().saturating_sub(1);
+    if scene.open.devices {
+        work.devices = u16::try_from(beside).unwrap_or(u16::MAX);
+    }
+    if scene.open.distance && beside > 0 {
+        let (near, far) = scene.reach_m();
+        work.distance_m = (near as f32, far as f32);
+    }
+    work
 }
 
 /// Builds a device's firmware as the report has it.
@@ -76,8 +95,9 @@ pub(in crate::lab::suite) fn able(work: &EspNow, scene: &Scene) -> Result<(), Su
     };
     if !one && beside != usize::from(work.devices) {
         return unable(format!(
-            "it has {beside} devices beside the initiator, and the test is with {}; a group of \
-             them must be there whose count can change",
+            "it has {} beside the initiator, and the test is with {}; a group of them must be there \
+             whose count can change",
+            count(beside, "device"),
             work.devices
         ));
     }

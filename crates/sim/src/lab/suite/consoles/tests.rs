@@ -14,6 +14,7 @@ use core::time::Duration;
 use esp_now::component::{Compat, ComponentRelease, Idf};
 use esp_now::node::task::NodeSettings;
 use espbench_dot11::radio::name::ESP_NOW_PHY_MODES;
+use espbench_model::fact;
 use espbench_model::overrides::LabOverrides;
 use espbench_model::sample::{Fate, Sample};
 use espbench_model::workload::{EspNowCast, Workload};
@@ -79,6 +80,7 @@ fn room(work: &EspNow) -> Scene {
         breakpoint_m: None,
         far_exponent: None,
         wall_db: None,
+        behind_walls: Default::default(),
         valid_m: None,
         shadow_db: 0.0,
         nakagami_m: None,
@@ -176,6 +178,22 @@ shows!(
 );
 shows!(ota, EspNow { size: 8192, devices: 3, ..cell(EspNowTest::Ota) });
 shows!(ota_of_more_than_a_line_holds, EspNow { size: 1600, devices: 30, ..cell(EspNowTest::Ota) });
+
+/// Devices are named one by one up to 28, on a line of 510 characters: twice what a console's buffer for input holds.
+#[test]
+fn each_number_of_devices_gets_the_image() {
+    for devices in 12..=30 {
+        let kept = carry_out(&EspNow { size: 1600, devices, ..cell(EspNowTest::Ota) });
+        let totals = kept.samples.iter().filter_map(|sample| match sample {
+            Sample::Interval(it) if it.total => Some((it.datagrams, it.lost)),
+            _ => None,
+        });
+        let served: Vec<_> = totals.collect();
+        assert_eq!(served, [(Some(devices.into()), Some(0))], "{devices} devices");
+        assert_eq!(kept.counters.get(fact::TYPED_LOST), None);
+    }
+}
+
 shows!(handshake, EspNow { devices: 3, ..cell(EspNowTest::Handshake) });
 shows!(provisioning, EspNow { devices: 3, ..cell(EspNowTest::Provisioning) });
 

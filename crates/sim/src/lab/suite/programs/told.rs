@@ -11,7 +11,7 @@ use alloc::format;
 use alloc::vec::Vec;
 use espbench_dot11::radio::BasicRates;
 use espbench_dot11::radio::name::{PHY_MODE, RESPONSE_MODE};
-use espbench_dot11::wifi::WifiCounters;
+use espbench_dot11::wifi::{MEMBERSHIPS, WifiCounters};
 use espbench_model::fact;
 use espbench_model::sdkconfig::memory::{HeapDemand, Traffic};
 use espbench_model::sdkconfig::{OptionValues, SdkContext};
@@ -67,6 +67,10 @@ pub(super) fn facts(scene: &Scene, seed: u64, record: &mut dyn Record) {
     }
     if scene.measured > 1 {
         record.typed(fact::DEVICES, scene.measured as u32);
+        let members = scene.measured_memberships(seed);
+        if !members.0.is_empty() {
+            record.typed(MEMBERSHIPS, members);
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-/* A stand-in: see README.md. ESP8266_RTOS_SDK has tcpip_adapter_init here, too. */
+/* A stand-in: see ../README.md. */
 #pragma once
 #include "esp_event.h"
 
@@ -16,6 +16,5 @@ typedef struct esp_netif_obj esp_netif_t;
 extern esp_event_base_t const IP_EVENT;
 enum { IP_EVENT_STA_GOT_IP };
 esp_err_t esp_netif_init(void);
-void tcpip_adapter_init(void);
 esp_netif_t *esp_netif_create_default_wifi_sta(void);
 esp_netif_t *esp_netif_create_default_wifi_ap(void);

@@ -1,4 +1,4 @@
-/* A stand-in: see README.md. */
+/* A stand-in: see ../README.md. */
 #pragma once
 #include "esp_err.h"
 #include "esp_idf_version.h"

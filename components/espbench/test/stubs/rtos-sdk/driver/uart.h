@@ -1,4 +1,4 @@
-/* A stand-in: see ../README.md. */
+/* A stand-in: see ../../README.md. */
 #pragma once
 #include "esp_err.h"
 typedef int uart_port_t;

@@ -1,4 +1,4 @@
-/* A stand-in: see ../README.md. */
+/* A stand-in: see ../../README.md. */
 #pragma once
 char *linenoise(const char *prompt);
 void linenoiseFree(void *line);

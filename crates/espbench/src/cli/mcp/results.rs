@@ -1,0 +1,304 @@
+//! Answers with results: those that lead, as far as they fit, or what the caller names.
+
+use super::told::{Answer, Four, parsed};
+use espbench_measure::cell::Cell;
+use espbench_measure::compare::{Comparison, Verdict};
+use espbench_measure::label;
+use espbench_measure::report::Report;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::BTreeSet;
+
+/// Results that an answer has at most.
+const RESULTS: usize = 200;
+
+/// Bytes of an answer where nothing more was wanted, of which a client shows it two times.
+const SHORT: usize = 4000;
+
+/// Remarks of a short answer.
+const REMARKS: usize = 4;
+
+/// Results that the caller wants.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ResultsWanted {
+    /// Metrics in place of those that lead.
+    pub(super) metrics: Vec<String>,
+    /// All of them.
+    pub(super) full: bool,
+}
+
+/// A metric that results have.
+#[derive(Debug, Serialize, JsonSchema)]
+struct MetricTold {
+    metric: String,
+    /// The metric in words.
+    words: String,
+}
+
+/// A result.
+#[derive(Debug, Serialize, JsonSchema)]
+struct ResultTold {
+    metric: String,
+    /// null where it could not be determined.
+    value: Option<Four>,
+    unit: String,
+    /// Lower end of the 95 % interval; null where there is none.
+    ci_low: Option<Four>,
+    /// Upper end of it.
+    ci_high: Option<Four>,
+    /// Observations behind it.
+    n: Option<u64>,
+    /// Repetitions behind it, of which it is the mean.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    repetitions: Option<u32>,
+    /// Published value of the same test, in the same unit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    published: Option<Four>,
+    /// Theoretical limit, in the same unit: the least time, or the greatest rate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    limit: Option<Four>,
+}
+
+/// Results of a test.
+#[derive(Debug, Serialize, JsonSchema)]
+struct TestTold {
+    /// The test, by all that tells it from another.
+    test: String,
+    figures: Vec<ResultTold>,
+}
+
+/// A threshold of the plan.
+#[derive(Debug, Serialize, JsonSchema)]
+struct ThresholdTold {
+    threshold: String,
+    place: String,
+    /// null where there is none; then it has not passed.
+    value: Option<Four>,
+    unit: String,
+    passed: bool,
+}
+
+/// Answer of `run` and of `read`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct ResultsTold {
+    /// Name of the run, for `read`.
+    run: String,
+    /// measured or simulated: of all results.
+    origin: &'static str,
+    target: String,
+    plan: String,
+    seed: u64,
+    /// Version of espbench that measured.
+    tool: String,
+    /// Some of the plan was not measured.
+    incomplete: bool,
+    /// Metrics that lead, in words.
+    leading: Vec<MetricTold>,
+    /// Results by their test, repetitions as their mean.
+    results: Vec<TestTold>,
+    /// Results that are not in the list: `full` or `metrics` gives them.
+    left_out: usize,
+    thresholds: Vec<ThresholdTold>,
+    /// Cells that could not be measured, and why.
+    failures: Vec<String>,
+    /// Warnings that a reader must know before the first number.
+    remarks: Vec<String>,
+}
+
+fn result(it: &Cell) -> ResultTold {
+    ResultTold {
+        metric: it.id.metric.clone(),
+        value: it.value.map(Four),
+        unit: it.unit.clone(),
+        ci_low: it.ci_low.map(Four),
+        ci_high: it.ci_high.map(Four),
+        n: it.n,
+        repetitions: it.test.repetitions,
+        published: it.test.published.and_then(|it| it.value).map(Four),
+        limit: it.limit.map(Four),
+    }
+}
+
+/// Returns results under their tests, in the order of the first of each.
+fn by_test<'a>(cells: impl Iterator<Item = &'a Cell>) -> Vec<TestTold> {
+    let mut tests: Vec<TestTold> = Vec::new();
+    for cell in cells {
+        let test = label::test(cell);
+        match tests.iter_mut().find(|it| it.test == test) {
+            Some(known) => known.figures.push(result(cell)),
+            None => tests.push(TestTold { test, figures: vec![result(cell)] }),
+        }
+    }
+    tests
+}
+
+/// Returns the metrics that lead, in words.
+fn leading(report: &Report) -> Vec<MetricTold> {
+    let mut seen = BTreeSet::new();
+    let all = report.glance.iter().flat_map(|it| &it.metrics);
+    let new = all.filter(|it| seen.insert(it.metric.clone()));
+    let told = |it: &espbench_measure::report::GlanceMetric| MetricTold {
+        metric: it.metric.clone(),
+        words: format!("{} {}", it.quantity, it.statistic).trim().to_owned(),
+    };
+    new.map(told).collect()
+}
+
+impl Answer for ResultsTold {
+    type Wanted = ResultsWanted;
+
+    fn read(json: &str, errors: String, wanted: &ResultsWanted) -> Result<Self, String> {
+        let report: Report = parsed(json, &errors)?;
+        let figures = report.figures_of_tests();
+        if figures.is_empty() && !errors.is_empty() {
+            // Nothing was measured: the error says why.
+            return Err(errors);
+        }
+        let leading = leading(&report);
+        if let Some(unknown) =
+            wanted.metrics.iter().find(|it| !figures.iter().any(|cell| cell.id.metric == **it))
+        {
+            let there: BTreeSet<&str> = figures.iter().map(|it| it.id.metric.as_str()).collect();
+            let there: Vec<&str> = there.into_iter().collect();
+            return Err(format!(
+                "the run has no metric `{unknown}`\n  do: name one of {}",
+                there.join(", ")
+            ));
+        }
+        let is_shown = |it: &&Cell| match &wanted.metrics[..] {
+            _ if wanted.full => true,
+            [] => leading.is_empty() || leading.iter().any(|known| known.metric == it.id.metric),
+            named => named.contains(&it.id.metric),
+        };
+        let threshold = |it: &espbench_measure::report::Check| ThresholdTold {
+            threshold: it.threshold.clone(),
+            place: it.place.clone(),
+            value: it.value.map(Four),
+            unit: it.unit.clone(),
+            passed: it.passed,
+        };
+        let failure =
+            |it: &espbench_measure::report::CellFailure| format!("{}: {}", it.place, it.error);
+        let mut told = Self {
+            run: report.run.name.clone(),
+            origin: report.run.origin.name(),
+            target: report.run.target.clone(),
+            plan: report.run.plan_name.clone(),
+            seed: report.run.seed,
+            tool: report.run.tool.clone(),
+            incomplete: report.incomplete,
+            results: by_test(figures.iter().filter(is_shown).take(RESULTS)),
+            leading,
+            left_out: 0,
+            thresholds: report.checks.iter().map(threshold).collect(),
+            failures: report.failures.iter().map(failure).collect(),
+            remarks: report.headlines(),
+        };
+        if !wanted.full && wanted.metrics.is_empty() {
+            told.shorten();
+        }
+        let shown: usize = told.results.iter().map(|it| it.figures.len()).sum();
+        told.left_out = figures.len() - shown;
+        Ok(told)
+    }
+}
+
+impl ResultsTold {
+    /// Leaves out what makes it longer than a conversation bears: further remarks, then the last of what is most.
+    fn shorten(&mut self) {
+        self.remarks.truncate(REMARKS);
+        while bytes(self) > SHORT {
+            let most = self.results.len().max(self.failures.len()).max(self.thresholds.len());
+            match most {
+                0 => return,
+                _ if self.results.len() == most => drop(self.results.pop()),
+                _ if self.failures.len() == most => drop(self.failures.pop()),
+                _ => drop(self.thresholds.pop()),
+            }
+        }
+    }
+}
+
+fn bytes(it: &impl Serialize) -> usize {
+    serde_json::to_string(it).map_or(0, |it| it.len())
+}
+
+/// A pair of figures.
+#[derive(Debug, Serialize, JsonSchema)]
+struct PairTold {
+    /// The test, by all that tells it from another.
+    test: String,
+    metric: String,
+    unit: String,
+    /// Value of the run.
+    value: Option<Four>,
+    /// Value of the other, in its own unit.
+    other: Option<Four>,
+    /// Unit of the other, where it is another one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    other_unit: Option<String>,
+    /// The run's value over the other's.
+    ratio: Option<Four>,
+    /// Lower end of its 95 % interval; null where there is none.
+    ratio_low: Option<Four>,
+    /// Upper end of it.
+    ratio_high: Option<Four>,
+    /// Verdict on the run: better, worse, differs (neither is better), no-difference-shown or not-comparable.
+    verdict: String,
+    /// Reasons for which they are not comparable.
+    why: Vec<String>,
+}
+
+/// Answer of `compare`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct ComparedTold {
+    /// Pairs of figures whose verdict is this, by verdict.
+    verdicts: std::collections::BTreeMap<String, usize>,
+    /// Pairs, those first that differ most by what their intervals show.
+    pairs: Vec<PairTold>,
+    /// Pairs that are not in the list: `full` or `metrics` gives them.
+    left_out: usize,
+}
+
+impl Answer for ComparedTold {
+    /// Whether all pairs are wanted.
+    type Wanted = bool;
+
+    fn read(json: &str, errors: String, full: &bool) -> Result<Self, String> {
+        let mut all: Vec<Comparison> = parsed(json, &errors)?;
+        let is_comparable = |it: &Comparison| !matches!(it.verdict, Verdict::NotComparable(_));
+        all.sort_by(|a, b| {
+            let order = is_comparable(b).cmp(&is_comparable(a));
+            order.then(b.shown_change().total_cmp(&a.shown_change()))
+        });
+        let mut verdicts = std::collections::BTreeMap::new();
+        for it in &all {
+            *verdicts.entry(it.verdict.kind().name().to_owned()).or_default() += 1;
+        }
+        let pairs = all.iter().take(RESULTS).map(pair).collect();
+        let mut told = Self { verdicts, pairs, left_out: 0 };
+        while !full && bytes(&told) > SHORT && told.pairs.pop().is_some() {}
+        told.left_out = all.len() - told.pairs.len();
+        Ok(told)
+    }
+}
+
+fn pair(it: &Comparison) -> PairTold {
+    let why = match &it.verdict {
+        Verdict::NotComparable(reasons) => reasons.iter().map(|it| it.text.clone()).collect(),
+        _ => Vec::new(),
+    };
+    PairTold {
+        test: label::test(&it.ours),
+        metric: it.ours.id.metric.clone(),
+        unit: it.ours.unit.clone(),
+        value: it.ours.value.map(Four),
+        other: it.other.value.map(Four),
+        other_unit: (it.other.unit != it.ours.unit).then(|| it.other.unit.clone()),
+        ratio: it.ratio.map(Four),
+        ratio_low: it.ratio_low.map(Four),
+        ratio_high: it.ratio_high.map(Four),
+        verdict: it.verdict.kind().name().into(),
+        why,
+    }
+}

@@ -1,0 +1,274 @@
+use super::*;
+use crate::cell::Origin;
+use crate::label;
+use crate::run::Site;
+use alloc::string::String;
+use espbench_model::sample::Link;
+use espbench_model::workload::{IpTest, Name, Wifi, Workload};
+
+const UDP: Iperf = Iperf {
+    transport: Transport::Udp,
+    direction: Direction::Forward,
+    time: Duration::from_secs(3),
+    bytes: None,
+    interval: Duration::from_secs(1),
+    length: 1470,
+    bandwidth: Some(40_000_000),
+    parallel: 1,
+    window: None,
+    no_delay: false,
+    ..Iperf::DEFAULT
+};
+
+const fn ms(n: u64) -> Instant {
+    Instant::from_nanos(n * 1_000_000)
+}
+
+fn part(observer: Observer, seq: u64, from: u64, to: u64, bytes: u64) -> Interval {
+    Interval { observer, seq, start: ms(from), end: ms(to), bytes, ..Interval::default() }
+}
+
+fn cells(work: Iperf, samples: &[Interval]) -> BTreeMap<String, Cell> {
+    cells_of(Workload::Iperf(work), &work, samples)
+}
+
+/// Summarizes a test of a device of a lab.
+fn variant_cells(work: Iperf, samples: &[Interval]) -> BTreeMap<String, Cell> {
+    let wifi = Wifi::new(Name::new("v").unwrap(), IpTest::Iperf(work));
+    cells_of(Workload::Wifi(wifi), &work, samples)
+}
+
+fn cells_of(workload: Workload, work: &Iperf, samples: &[Interval]) -> BTreeMap<String, Cell> {
+    let recorded = Recorded {
+        ordinal: 0,
+        repetition: 0,
+        workload,
+        samples: samples.iter().copied().map(Sample::Interval).collect(),
+        counters: BTreeMap::new(),
+        facts: BTreeMap::new(),
+        error: None,
+    };
+    let site = Site::default();
+    let context = SummaryContext { site: &site, origin: Origin::Measured, seed: 1 };
+    let cells = summarize(work, &recorded, &context);
+    cells.into_iter().map(|c| (c.id.metric.clone(), c)).collect()
+}
+
+#[test]
+fn a_udp_test_with_the_servers_report() {
+    let total = Interval {
+        total: true,
+        datagrams: Some(990),
+        lost: Some(10),
+        out_of_order: Some(2),
+        jitter_ns: Some(1_500_000),
+        ..part(Observer::Peer, 0, 0, 3000, 3_000_000)
+    };
+    let got = cells(
+        UDP,
+        &[
+            part(Observer::Sender, 0, 0, 1000, 1_000_000),
+            part(Observer::Sender, 1, 1000, 2000, 1_250_000),
+            part(Observer::Sender, 2, 2000, 2500, 10),
+            Interval { total: true, ..part(Observer::Sender, 3, 0, 2500, 2_250_010) },
+            total,
+        ],
+    );
+    let value = |metric: &str| got[metric].value.unwrap();
+    assert_eq!(value("throughput_sent"), 9.0);
+    assert_eq!(value("throughput_sent_best_second"), 10.0);
+    assert_eq!(value("throughput_rx"), 8.0);
+    assert_eq!(got["throughput_rx"].ci_low, None, "one figure has no spread");
+    assert_eq!((value("loss"), value("packets_lost"), value("packets_total")), (1.0, 10.0, 1000.0));
+    assert!(got["loss"].ci_low.unwrap() > 0.5 && got["loss"].ci_high.unwrap() < 1.9);
+    assert_eq!((value("jitter"), value("packets_out_of_order")), (1.5, 2.0));
+    assert!(!got.contains_key("packets_duplicate"), "the report does not say");
+    assert_eq!(label::result(&got["loss"].settings).as_deref(), Some("40 Mbit/s offered"));
+}
+
+#[test]
+fn without_a_report_nothing_is_claimed_of_the_device() {
+    let got = cells(
+        UDP,
+        &[
+            part(Observer::Sender, 0, 0, 1000, 1_000_000),
+            Interval { total: true, ..part(Observer::Sender, 1, 0, 1000, 1_000_000) },
+        ],
+    );
+    assert!(got.contains_key("throughput_sent"));
+    assert_eq!(got["throughput_rx"].value, None);
+    assert!(got["throughput_rx"].note.as_deref().unwrap().contains("no report"));
+    assert!(!got.contains_key("loss"));
+}
+
+#[test]
+fn over_tcp_the_headline_is_what_the_device_took() {
+    let tcp = Iperf { transport: Transport::Tcp, bandwidth: None, ..UDP };
+    let sent = [
+        part(Observer::Sender, 0, 0, 1000, 3_600_000),
+        Interval { total: true, ..part(Observer::Sender, 1, 0, 1000, 3_600_000) },
+    ];
+    let taken = [
+        part(Observer::Peer, 0, 0, 980, 1_960_000),
+        Interval { total: true, ..part(Observer::Peer, 1, 0, 980, 1_960_000) },
+    ];
+    let got = cells(tcp, &[taken, sent].concat());
+    assert_eq!(got["throughput_rx"].value, Some(16.0));
+    assert_eq!(got["throughput_rx_best_second"].value, Some(16.0));
+    assert_eq!(got["throughput_sent"].value, Some(28.8));
+    // A device that took nothing, and a system that tells nothing.
+    let none = taken.map(|it| Interval { bytes: 0, ..it });
+    for (samples, why) in [([none, sent].concat(), "took nothing"), (sent.to_vec(), "tells")] {
+        let got = cells(tcp, &samples);
+        assert_eq!(got["throughput_rx"].value, None);
+        assert!(got["throughput_rx"].note.as_deref().unwrap().contains(why));
+        assert!(!got.contains_key("throughput_rx_best_second"));
+    }
+}
+
+#[test]
+fn a_device_that_sends_tells_what_its_socket_took() {
+    for transport in [Transport::Tcp, Transport::Udp] {
+        let work = Iperf { transport, direction: Direction::Reverse, ..UDP };
+        let got = cells(
+            work,
+            &[
+                part(Observer::Receiver, 0, 0, 1000, 1_000_000),
+                Interval { total: true, ..part(Observer::Receiver, 1, 0, 1000, 1_000_000) },
+                part(Observer::Peer, 0, 0, 1000, 1_125_000),
+                Interval { total: true, ..part(Observer::Peer, 1, 0, 1000, 1_125_000) },
+            ],
+        );
+        assert_eq!(got["throughput_tx"].value, Some(8.0));
+        assert_eq!(got["throughput_sent"].value, Some(9.0));
+        assert!(!got.contains_key("throughput_rx"), "{transport:?}");
+    }
+}
+
+#[test]
+fn streams_are_added_up() {
+    let work = Iperf { transport: Transport::Tcp, parallel: 2, bandwidth: None, ..UDP };
+    let stream = |link| move |i: Interval| Interval { link: Link(link), retransmits: Some(3), ..i };
+    let mut samples = Vec::new();
+    for link in 0..2 {
+        let named = stream(link);
+        for observer in [Observer::Peer, Observer::Sender] {
+            samples.push(named(part(observer, 0, 0, 1000, 500_000)));
+            samples.push(named(part(observer, 1, 1000, 2000, 750_000)));
+            let total = part(observer, 2, 0, 2000, 1_250_000);
+            samples.push(named(Interval { total: true, ..total }));
+        }
+    }
+    let got = cells(work, &samples);
+    assert_eq!(got["throughput_rx"].value, Some(10.0));
+    assert_eq!(got["throughput_rx"].n, Some(2));
+    assert_eq!(got["throughput_rx_best_second"].value, Some(12.0));
+    assert_eq!(got["retransmits"].value, Some(6.0));
+    assert_eq!(label::result(&got["throughput_rx"].settings).as_deref(), Some("2 streams"));
+}
+
+/// The octets of a stream that lacks intervals, and of its parts of one, count over the time of the test.
+#[test]
+fn delivered_is_octets_over_time_and_never_above_sent() {
+    let work = Iperf { direction: Direction::Reverse, ..UDP };
+    let on = |link, it: Interval| Interval { link: Link(link), ..it };
+    let total = |observer, bytes| Interval { total: true, ..part(observer, 9, 0, 3000, bytes) };
+    let mut samples = Vec::new();
+    for link in 0..3 {
+        samples.extend(
+            (0..3).map(|s| on(link, part(Observer::Peer, s, s * 1000, s * 1000 + 1000, 250_000))),
+        );
+        samples.push(on(link, total(Observer::Peer, 750_000)));
+    }
+    // One has all, one ends early, and one only begins in the last second.
+    samples.extend((0..3).map(|s| part(Observer::Receiver, s, s * 1000, s * 1000 + 1000, 250_000)));
+    samples.push(on(1, part(Observer::Receiver, 0, 0, 1000, 250_000)));
+    samples.push(on(1, part(Observer::Receiver, 1, 1000, 1400, 125_000)));
+    samples.push(on(2, part(Observer::Receiver, 0, 0, 500, 125_000)));
+    for (link, bytes) in [(0, 750_000), (1, 375_000), (2, 125_000)] {
+        samples.push(on(link, total(Observer::Receiver, bytes)));
+    }
+    let got = variant_cells(work, &samples);
+    assert_eq!(got["throughput_sent"].value, Some(6.0));
+    let rate = got["throughput_tx"].value.unwrap();
+    assert!((rate - 1_250_000.0 * 8e-6 / 3.0).abs() < 1e-9, "{rate}");
+    assert_eq!(got["throughput_tx"].n, Some(3), "over all seconds");
+}
+
+#[test]
+fn what_sendto_refused_is_no_loss() {
+    let work = Iperf { direction: Direction::Reverse, bandwidth: Some(400_000), ..UDP };
+    let total = |observer| Interval { total: true, ..part(observer, 9, 0, 3000, 90 * 1470) };
+    let sent = Interval { datagrams: Some(90), errors: Some(12), ..total(Observer::Peer) };
+    // Of the numbers 12 were used up by refusals, and 3 were lost.
+    let got = Interval { datagrams: Some(87), lost: Some(15), ..total(Observer::Receiver) };
+    let cells = variant_cells(work, &[sent, got]);
+    let value = |metric: &str| cells[metric].value.unwrap();
+    assert!((value("loss") - 300.0 / 90.0).abs() < 1e-9);
+    assert_eq!((value("packets_lost"), value("packets_total")), (3.0, 90.0));
+    assert_eq!(value("packets_refused"), 12.0);
+    assert!((value("loss_of_offered") - 1500.0 / 102.0).abs() < 1e-9);
+    // A receiver that heard nothing of all that was sent.
+    let cells = variant_cells(work, &[sent]);
+    assert_eq!(cells["loss"].value, Some(100.0));
+    // A sender that does not count leaves the numbers.
+    let cells = variant_cells(work, &[Interval { errors: None, ..sent }, got]);
+    assert_eq!(cells["packets_lost"].value, Some(15.0));
+    assert!(!cells.contains_key("packets_refused"));
+}
+
+#[test]
+fn both_directions_are_told_apart() {
+    let totals = |observer| Interval {
+        total: true,
+        datagrams: Some(100),
+        lost: Some(0),
+        ..part(observer, 0, 0, 1000, 1000)
+    };
+    let work = Iperf { direction: Direction::Dual, ..UDP };
+    let got = cells(
+        work,
+        &[totals(Observer::Sender), totals(Observer::Peer), totals(Observer::Receiver)],
+    );
+    assert!(got.contains_key("loss_rx") && got.contains_key("loss_tx"));
+}
+
+#[test]
+fn a_best_second_of_half_seconds_and_none_of_two_seconds() {
+    let rates = [1.0, 5.0, 4.0, 1.0];
+    assert_eq!(best_second(&rates, Duration::from_millis(500)), Some(4.5));
+    assert_eq!(best_second(&rates, Duration::from_secs(2)), None);
+    assert_eq!(best_second(&rates, Duration::ZERO), None);
+    assert_eq!(best_second(&[], Duration::from_secs(1)), None);
+}
+
+proptest::proptest! {
+    /// A test of any length, whose last bytes come out of buffers after its end, and whose observer
+    /// counts by whole intervals: the mean is the rate.
+    #[test]
+    fn what_comes_after_the_test_is_no_second_of_it(
+        time_ms in 1000u64..20_000,
+        late_ms in 1u64..900,
+        interval_ms in 100u64..1500,
+    ) {
+        let work = Iperf {
+            time: Duration::from_millis(time_ms),
+            interval: Duration::from_millis(interval_ms),
+            direction: Direction::Reverse,
+            ..UDP
+        };
+        let flow_ends = time_ms + late_ms;
+        let parts: Vec<Interval> = (0..flow_ends.div_ceil(interval_ms))
+            .map(|seq| {
+                let (from, to) = (seq * interval_ms, (seq + 1) * interval_ms);
+                // A Mbit/s while the flow lasts.
+                part(Observer::Receiver, seq, from, to, (to.min(flow_ends) - from) * 125)
+            })
+            .collect();
+        let total = part(Observer::Receiver, 99, 0, flow_ends, flow_ends * 125);
+        let got = cells(work, &[parts, [Interval { total: true, ..total }].to_vec()].concat());
+        let rate = got["throughput_tx"].value.unwrap();
+        // An interval may end as much after the test as one may be short.
+        proptest::prop_assert!((0.94..=1.0001).contains(&rate), "{rate}");
+    }
+}

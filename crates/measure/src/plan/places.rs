@@ -1,0 +1,190 @@
+//! Places of a lab's devices: what a plan says of them, and what it leaves to the lab's file.
+
+use super::{Plan, PlanSet, print};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use espbench_model::workload::{EspNowTest, Workload};
+
+/// Number and distance of devices that somebody asks for, in place of the plan's and the lab's.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct PlacesAsked {
+    /// Number of devices that are measured.
+    pub devices: Option<u16>,
+    /// Their distance, in metres.
+    pub distance_m: Option<f32>,
+}
+
+impl PlacesAsked {
+    /// Puts the devices of a cell there.
+    fn put(self, work: &mut Workload) {
+        match work {
+            Workload::EspNow(it) => {
+                if let Some(metres) = self.distance_m {
+                    it.distance_m = (metres, metres);
+                    it.lab.open.distance = false;
+                }
+                if let Some(devices) = self.devices.filter(|_| serves_many(it.test)) {
+                    it.devices = devices;
+                    it.lab.open.devices = false;
+                }
+            }
+            Workload::RawEspNow(it) => {
+                if let Some(metres) = self.distance_m {
+                    it.distance_m = metres;
+                    it.lab.open.distance = false;
+                }
+            }
+            Workload::Wifi(it) => {
+                it.lab.distance_m = self.distance_m.or(it.lab.distance_m);
+                it.lab.devices = self.devices.or(it.lab.devices);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Returns whether a test is with many devices at once.
+const fn serves_many(test: EspNowTest) -> bool {
+    !matches!(
+        test,
+        EspNowTest::OneWay | EspNowTest::Ping | EspNowTest::Throughput | EspNowTest::Crypto
+    )
+}
+
+impl PlanSet {
+    /// Returns the plans with their devices so many and so far away; cells that are the same then are measured
+    /// once.
+    ///
+    /// # Errors
+    /// A plan has limits on its results, which are those of its own places; in words.
+    pub fn with_places(mut self, asked: PlacesAsked) -> Result<Self, String> {
+        for plan in &mut self.plans {
+            let mut changed = plan.workloads.clone();
+            changed.iter_mut().for_each(|it| asked.put(it));
+            if changed == plan.workloads {
+                continue;
+            }
+            if !plan.thresholds.is_empty() {
+                return Err(format!("the plan {} has limits on what it says itself", plan.name));
+            }
+            plan.workloads = Vec::new();
+            for work in changed {
+                if !plan.workloads.contains(&work) {
+                    plan.workloads.push(work);
+                }
+            }
+            plan.text = print::plan(plan);
+        }
+        Ok(self)
+    }
+}
+
+impl Plan {
+    /// Leaves to the lab's file what all cells have in common of the number and distance of devices: a plan that
+    /// somebody else wrote for another lab. What it varies stays.
+    #[must_use]
+    pub fn leaving_places(mut self) -> Self {
+        let distance = |it: &Workload| match it {
+            Workload::EspNow(it) => Some(it.distance_m),
+            Workload::RawEspNow(it) => Some((it.distance_m, it.distance_m)),
+            Workload::Wifi(it) => it.lab.distance_m.map(|metres| (metres, metres)),
+            _ => None,
+        };
+        let devices = |it: &Workload| match it {
+            Workload::EspNow(it) => Some(it.devices),
+            Workload::Wifi(it) => it.lab.devices,
+            _ => None,
+        };
+        let one_distance = all_same(self.workloads.iter().map(distance));
+        let one_number = all_same(self.workloads.iter().map(devices));
+        let mut left = self.workloads.clone();
+        for work in &mut left {
+            match work {
+                Workload::EspNow(it) => {
+                    it.lab.open.distance |= one_distance;
+                    it.lab.open.devices |= one_number && serves_many(it.test);
+                }
+                Workload::RawEspNow(it) => it.lab.open.distance |= one_distance,
+                Workload::Wifi(it) => {
+                    it.lab.distance_m = it.lab.distance_m.filter(|_| !one_distance);
+                    it.lab.devices = it.lab.devices.filter(|_| !one_number);
+                }
+                _ => {}
+            }
+        }
+        if left == self.workloads {
+            return self;
+        }
+        self.workloads = left;
+        self.text = print::plan(&self);
+        // Numbers that are open are the defaults of their kinds.
+        Self::parse(&self.text).unwrap_or(self)
+    }
+}
+
+/// Returns whether all values are the same.
+fn all_same<T: PartialEq>(mut values: impl Iterator<Item = T>) -> bool {
+    let first = values.next();
+    values.all(|it| Some(it) == first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(text: &str) -> Plan {
+        Plan::parse(&format!("name = \"mine\"\n[[measure]]\nkind = \"esp-now\"\n{text}")).unwrap()
+    }
+
+    fn open(plan: &Plan) -> (bool, bool) {
+        let open = plan.workloads[0].lab().open;
+        (open.distance, open.devices)
+    }
+
+    #[test]
+    fn what_a_plan_does_not_say_is_open() {
+        assert_eq!(open(&plan("test = \"ping\"")), (true, false), "a ping is between two");
+        assert_eq!(open(&plan("test = \"ping\"\ndistance = \"3 m\"")), (false, false));
+        assert_eq!(open(&plan("test = \"ota\"")), (true, true));
+        assert_eq!(open(&plan("test = \"ota\"\ndevices = 1")), (true, false));
+        // The text says what is said, even where that is the default.
+        let said = plan("test = \"ping\"\ndistance = \"3 m\"");
+        let again = Plan::parse(&print::plan(&said)).unwrap();
+        assert_eq!(again.workloads, said.workloads);
+        let silent = plan("test = \"ota\"");
+        assert_eq!(Plan::parse(&print::plan(&silent)).unwrap().workloads, silent.workloads);
+    }
+
+    #[test]
+    fn a_plan_of_somebody_else_leaves_what_it_does_not_vary() {
+        let left = plan("test = \"ping\"\ndistance = \"5 m\"\nsize = [10, 100]").leaving_places();
+        assert_eq!(open(&left), (true, false));
+        assert!(!left.text.contains("distance"), "{}", left.text);
+        assert_eq!(left.workloads.len(), 2);
+        let varied = plan("test = \"ota\"\ndistance = [\"3 m\", \"5 m\"]\ndevices = 9");
+        let left = varied.clone().leaving_places();
+        assert_eq!(open(&left), (false, true), "it is about distances");
+        assert_eq!(left.workloads.len(), 2);
+    }
+
+    #[test]
+    fn who_asks_for_a_place_gets_it() {
+        let set = |text: &str| PlanSet { plans: [plan(text)].into() };
+        let far = PlacesAsked { distance_m: Some(25.0), devices: Some(7) };
+        let moved = set("test = \"ota\"\ndistance = [\"3 m\", \"5 m\"]").with_places(far).unwrap();
+        let [Workload::EspNow(only)] = moved.plans[0].workloads.as_slice() else {
+            panic!("the same cell is measured once: {moved:?}")
+        };
+        assert_eq!((only.distance_m, only.devices), ((25.0, 25.0), 7));
+        assert_eq!(
+            PlanSet::parse(&moved.text()).unwrap().plans[0].workloads,
+            moved.plans[0].workloads
+        );
+        let ping = set("test = \"ping\"").with_places(far).unwrap();
+        let Workload::EspNow(ping) = ping.plans[0].workloads[0] else { panic!() };
+        assert_eq!(ping.devices, 1, "it is between two");
+        let limits = "test = \"ping\"\n[[threshold]]\nmetric = \"loss\"\nmax = \"1 %\"";
+        assert!(set(limits).with_places(far).unwrap_err().contains("limits"));
+    }
+}

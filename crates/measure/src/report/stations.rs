@@ -1,0 +1,112 @@
+//! Figures of each station of a test that several carry out at once.
+
+use crate::interval::mean;
+use crate::run::Recorded;
+use crate::units::megabits;
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+use espbench_dot11::wifi::{MEMBERSHIPS, Membership};
+use espbench_model::fact;
+use espbench_model::sample::{Fate, Interval, Observer, Probe, Sample};
+use espbench_model::time::Duration;
+
+/// Figures of a station.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Station {
+    /// The access point that it is in.
+    pub(crate) member: Option<Membership>,
+    /// Mbit/s that arrived, over the time of the test.
+    pub(crate) delivered: Option<f64>,
+    /// Datagrams or messages that were sent and lost, where the sender counts; else those that numbers tell of.
+    pub(crate) lost: Option<(u64, u64)>,
+    /// Datagrams that the sender's driver refused.
+    pub(crate) refused: Option<u64>,
+    /// Mean round trip in milliseconds.
+    pub(crate) round_trip: Option<f64>,
+}
+
+/// Figures of all stations, by their numbers; none where one device is measured.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Stations(pub(crate) Vec<Station>);
+
+/// Samples of a station.
+#[derive(Clone, Default)]
+struct StationSamples<'a> {
+    totals: Vec<&'a Interval>,
+    probes: Vec<&'a Probe>,
+}
+
+impl Stations {
+    /// Returns the figures of a recorded test.
+    pub(crate) fn of(recorded: &Recorded) -> Self {
+        let devices = recorded.told(fact::DEVICES).filter(|it| *it > 1).unwrap_or(0);
+        let Ok(devices) = u16::try_from(devices) else { return Self::default() };
+        let mut samples: BTreeMap<u16, StationSamples<'_>> =
+            (0..devices).map(|it| (it, StationSamples::default())).collect();
+        for sample in &recorded.samples {
+            match sample {
+                Sample::Interval(it) if it.total => {
+                    samples.entry(it.link.0).or_default().totals.push(it);
+                }
+                Sample::Probe(it) => samples.entry(it.link.0).or_default().probes.push(it),
+                Sample::Interval(_) => {}
+            }
+        }
+        samples.retain(|number, _| *number < devices);
+        let totals = || samples.values().flat_map(|it| &it.totals);
+        let this_end_sends = totals().any(|it| it.observer == Observer::Sender);
+        let lasted = totals().map(|it| it.end.since(it.start)).max();
+        let members = recorded.told(MEMBERSHIPS).unwrap_or_default().0;
+        let all = members.len() == usize::from(devices);
+        let mut members = members.into_iter().filter(|_| all);
+        let station = |it: &StationSamples<'_>| Station {
+            member: members.next(),
+            ..it.station(this_end_sends, lasted)
+        };
+        Self(samples.values().map(station).collect())
+    }
+}
+
+impl StationSamples<'_> {
+    fn station(&self, this_end_sends: bool, lasted: Option<Duration>) -> Station {
+        let (sender, receiver) = if this_end_sends {
+            (Observer::Sender, Observer::Peer)
+        } else {
+            (Observer::Peer, Observer::Receiver)
+        };
+        let of = |observer| self.totals.iter().copied().filter(move |it| it.observer == observer);
+        let sum = |observer, count: fn(&Interval) -> Option<u64>| -> Option<u64> {
+            of(observer).next()?;
+            of(observer).map(count).sum()
+        };
+        let octets = of(receiver).map(|it| it.bytes).sum();
+        let (came, missing) = (sum(receiver, |it| it.datagrams), sum(receiver, |it| it.lost));
+        let refused = sum(sender, |it| it.errors.map(u64::from));
+        let by_number = came.zip(missing).map(|(came, lost)| (came + lost, lost));
+        // Where nothing came, nothing tells of numbers.
+        let counted = sum(sender, |it| it.datagrams)
+            .filter(|_| refused.is_some() && (missing.is_some() || came.is_none()))
+            .map(|sent| (sent, sent.saturating_sub(came.unwrap_or(0))));
+        Station {
+            member: None,
+            delivered: lasted.and_then(|time| megabits(octets, time)),
+            lost: counted.or(by_number).or_else(|| self.lost_probes()),
+            refused,
+            round_trip: self.round_trip(),
+        }
+    }
+
+    fn lost_probes(&self) -> Option<(u64, u64)> {
+        let of =
+            |is: fn(&Fate) -> bool| self.probes.iter().filter(|it| is(&it.fate)).count() as u64;
+        let lost = of(|it| matches!(it, Fate::Lost(_) | Fate::Corrupt));
+        let all = lost + of(|it| *it == Fate::Delivered);
+        (all > 0).then_some((all, lost))
+    }
+
+    fn round_trip(&self) -> Option<f64> {
+        let whole = self.probes.iter().filter(|it| it.fate == Fate::Delivered);
+        let times = whole.filter_map(|it| Some(it.received?.since(it.sent?).as_secs_f64() * 1e3));
+        mean(&times.collect::<Vec<_>>())
+    }
+}

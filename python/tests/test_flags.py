@@ -1,0 +1,77 @@
+"""The types of flags and metrics, for checkers: a file that is made from the engine's own tables. BLESS=1 writes it."""
+
+from __future__ import annotations
+
+import os
+
+import espbench
+import pytest
+from espbench import EspbenchError, _espbench, _words
+
+from rooms import ROOT
+
+FILE = ROOT / "python/espbench/_flags.py"
+
+HEAD = '''"""Flags of the functions and metrics of results, for type checkers. Made by python/tests/test_flags.py (BLESS=1)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from datetime import timedelta
+from typing import SupportsFloat, TypedDict
+
+from .figures import Figures
+
+_One = str | SupportsFloat | timedelta | os.PathLike[str]
+_Value = _One | Iterable[_One] | None
+'''
+
+FUNCTIONS = {
+    "RunFlags": ("run", [["run"]], {"on", "seed", "store", "threads", "lab"}),
+    "PredictFlags": ("predict", [["predict", it] for it in ("fleet", "rate", "range", "frames")], set()),
+    "TuneFlags": ("tune", [["tune"]], {"check", "want"}),
+    "DoctorFlags": ("doctor", [["doctor"]], set()),
+}
+
+
+# Short names, where one metric leads with them.
+STATISTICS = ("avg", "p50", "p90", "p99", "p999", "max", "min")
+
+
+def made() -> str:
+    parts = [HEAD]
+    for name, (function, commands, own) in FUNCTIONS.items():
+        flags: dict[str, str] = {}
+        for command in commands:
+            for flag, takes_value, _, _ in _espbench.flags(command):
+                flags.setdefault(flag.replace("-", "_"), "_Value" if takes_value else "bool")
+        lines = [f"    {flag}: {kind}\n" for flag, kind in sorted(flags.items()) if flag not in own | _words._DRAWING]
+        parts.append(f'\n\nclass {name}(TypedDict, total=False):\n    """Flags of `{function}`."""\n\n{"".join(lines)}')
+    names = sorted({*espbench.metrics(), *STATISTICS})
+    lines = [f"    {name}: Figures\n" for name in names]
+    parts.append(f'\n\nclass MetricNames:\n    """Attributes that a result has."""\n\n{"".join(lines)}')
+    return "".join(parts)
+
+
+def test_the_types_are_those_of_the_command() -> None:
+    text = made()
+    if os.environ.get("BLESS"):
+        FILE.write_text(text)
+    assert FILE.read_text() == text, "BLESS=1 writes python/espbench/_flags.py"
+
+
+def test_there_are_flags() -> None:
+    known = {name: (takes, repeats) for name, takes, repeats, meaning in _espbench.flags(["predict", "fleet"]) if meaning}
+    assert known["devices"][0] and known["encrypt"] == (False, False)
+    assert _espbench.flags(["no", "such"]) == []
+    assert _words.flags(["predict", "fleet"], {}, {"devices": [5, 10], "encrypt": True, "set": ["A=1", "B=2"]}) == [
+        "--devices=5,10", "--encrypt", "--set=A=1", "--set=B=2",
+    ]
+
+
+@pytest.mark.parametrize("name", ["format", "quiet", "help", "devicez"])
+def test_what_is_no_argument_is_refused(name: str) -> None:
+    with pytest.raises(EspbenchError, match=f"predict fleet has no argument `{name}`"):
+        _words.flags(["predict", "fleet"], {"format": "json"}, {name: "x"})
+
