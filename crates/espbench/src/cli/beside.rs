@@ -173,7 +173,7 @@ fn carry_out(
     let recorder = Recorder::new(store, Arc::clone(cancel))?;
     for ((cell, checked), time) in cells.into_iter().zip(times) {
         let work = &cell.step.workload;
-        watch.0.begin_cell(work, time);
+        watch.0.begin_cell(work, Origin::Simulated, time);
         let result = recorder.cell(run, cell, &mut watch, |sink| -> Result<(), TargetError> {
             checked?;
             target.run(work, sink)

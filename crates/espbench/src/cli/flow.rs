@@ -256,8 +256,8 @@ fn carry_out(
     let mut failures = Failures::default();
     for (number, (cell, time)) in (1..).zip(open.iter().zip(&times)) {
         let work = &cell.step.workload;
-        watch.progress.begin_cell(work, *time);
-        watch.feed.begin(number, &cell.step);
+        watch.progress.begin_cell(work, run.facts.origin, *time);
+        watch.feed.begin(number, &cell.step, run.facts.origin);
         let target = &mut job.target;
         let result =
             recorder.cell(run, cell, &mut watch, |sink| target.run(&cell.step.workload, sink))?;

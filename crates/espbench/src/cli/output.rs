@@ -188,8 +188,7 @@ pub fn show(report: &Report, args: &OutputArgs) -> anyhow::Result<()> {
     if let (Some(card), Format::Text, false) = (&report.prediction, args.format, args.full) {
         return print(&render::predict::render(report, card, screen()));
     }
-    let has_answer = !report.glance.is_empty() || report.has_only_causes();
-    if args.format == Format::Text && !args.full && has_answer {
+    if args.format == Format::Text && !args.full {
         return print(&render::glance::render(report, screen()));
     }
     print(&draw_as(report, args, args.format))

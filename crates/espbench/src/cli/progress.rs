@@ -9,7 +9,8 @@ use crate::render;
 use crate::say::{self, say};
 use crate::store::SampleObserver;
 use crate::sys::terminal;
-use espbench_measure::live::{FateCounts, Meter, Pace, Present, WorkTime};
+use espbench_measure::cell::Origin;
+use espbench_measure::live::{Meter, Pace, Present, WorkTime};
 use espbench_measure::plan::{label, probes};
 use espbench_model::sample::Sample;
 use espbench_model::workload::Workload;
@@ -144,8 +145,8 @@ impl ProgressLine {
     }
 
     /// Begins a cell that takes that span.
-    pub fn begin_cell(&mut self, work: &Workload, span: WorkTime) {
-        self.start(&label(work), Meter::new(work), Some(span), probes(work));
+    pub fn begin_cell(&mut self, work: &Workload, origin: Origin, span: WorkTime) {
+        self.start(&label(work), Meter::new(work, origin), Some(span), probes(work));
     }
 
     fn start(&mut self, label: &str, meter: Meter, span: Option<WorkTime>, probes: Option<u64>) {
@@ -254,8 +255,7 @@ impl WorkShown {
     /// Returns the lines of the status: how far all has come, and the figures of the cell so far, or of
     /// the one before it.
     fn lines(&self, now: Instant) -> Vec<String> {
-        let FateCounts { delivered, lost, late, corrupt, .. } = self.meter.tally;
-        let known = delivered + lost + late + corrupt;
+        let known = self.meter.tally.known();
         let present = self.present.map(|span| Present {
             span,
             elapsed: now.saturating_duration_since(self.begun),
@@ -314,7 +314,7 @@ mod tests {
         let Some(Workload::UdpEcho(mut echo)) = defaults("udp-echo") else { unreachable!() };
         (echo.count, echo.discard) = (count, 0);
         let mut progress = ProgressLine::new(&[span, span], ProgressMode::Quiet);
-        progress.begin_cell(&Workload::UdpEcho(echo), span);
+        progress.begin_cell(&Workload::UdpEcho(echo), Origin::Measured, span);
         progress.asked.store(true, Ordering::Relaxed);
         progress.sample(&probe(Fate::Delivered));
         progress.sample(&probe(Fate::Corrupt));
@@ -359,10 +359,10 @@ mod tests {
         let Some(echo) = defaults("udp-echo") else { unreachable!() };
         let span = WorkTime::Guessed(Duration::from_secs(1));
         let mut progress = ProgressLine::new(&[span, span], ProgressMode::Quiet);
-        progress.begin_cell(&echo, span);
+        progress.begin_cell(&echo, Origin::Measured, span);
         progress.sample(&probe(Fate::Delivered));
         progress.end(None);
-        progress.begin_cell(&echo, span);
+        progress.begin_cell(&echo, Origin::Measured, span);
         let lines = lock(&progress.work).lines(Instant::now());
         assert!(lines[0].contains("[2/2]"), "{lines:?}");
         assert!(lines[1].starts_with("  before: udp-echo"), "{lines:?}");

@@ -100,7 +100,12 @@ fn start(args: &Args, log: &ServiceLog) -> Vec<Service> {
         (
             "--iperf-port",
             args.iperf_port,
-            iperf::start(at(args.iperf_port), iperf::ServerOptions::default(), log, None),
+            iperf::start(
+                at(args.iperf_port),
+                iperf::ServerOptions::default(),
+                log,
+                Some(super::iperf::told(log)),
+            ),
         ),
         ("--sink-port", args.sink_port, tcp::sink(at(args.sink_port), log)),
         ("--source-port", args.source_port, tcp::source(at(args.source_port), log)),

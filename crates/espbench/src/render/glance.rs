@@ -54,6 +54,10 @@ const CAUSES: usize = 2;
 /// Pieces of advice that are told: after one suite, and after several.
 const ADVICE: [usize; 2] = [1, 3];
 
+/// Answer of a run that has no leading figure, and does not know why.
+const NO_RESULT: &str =
+    "No result: the samples give no figure. All that was recorded is in --full.";
+
 /// Thresholds that failed, which are told.
 const CHECKS: usize = 2;
 
@@ -92,7 +96,8 @@ pub fn render(report: &Report, screen: Screen) -> String {
     page.title(report);
     page.overridden(report);
     page.failures(report);
-    if report.has_only_causes() {
+    page.unknowns(report);
+    if report.has_only_causes() || report.glance.is_empty() {
         page.end(report);
         return page.out;
     }
@@ -184,6 +189,7 @@ impl Page {
                 parts.dedup();
                 parts.join(", ")
             }
+            [] if run.plan_name.is_empty() => "no test".into(),
             [] => run.plan_name.clone(),
             several => parts::title(several, &run.plan_name),
         };
@@ -233,6 +239,18 @@ impl Page {
         }
         for doubt in report.doubts() {
             self.whole(self.colours.warning, "!", &doubt);
+        }
+    }
+
+    /// Writes why leading figures are not known, and that there is no result where nothing else says so.
+    fn unknowns(&mut self, report: &Report) {
+        let lines = report.unknowns();
+        for line in lines.iter().take(CAUSES) {
+            self.marked(self.colours.warning, "!", line, 2);
+        }
+        let is_told = !lines.is_empty() || report.incomplete || !report.failures.is_empty();
+        if report.glance.is_empty() && !is_told {
+            self.marked(self.colours.failure, "✗", NO_RESULT, 2);
         }
     }
 
@@ -396,6 +414,10 @@ impl Page {
 
     /// Writes the advice that matters most.
     fn advice(&mut self, report: &Report) {
+        // Whoever stops a run knows that there are few samples.
+        if !report.stopped.is_empty() {
+            return;
+        }
         let is_one = report.glance.len() == 1 || parts::together(&report.glance).is_some();
         let most = ADVICE[usize::from(!is_one)];
         let mut kinds: Vec<Vec<&Warning>> = Vec::new();

@@ -189,10 +189,11 @@ impl<'a> RateRun<'a> {
             if self.peer.is_due(now) {
                 self.look(now);
                 if sink.cancelled() {
-                    return Err(Stop::Cancelled);
+                    self.until = now;
                 }
             }
         }
+        let is_stopped = sink.cancelled();
         let end = self.clock.now();
         self.look(end);
         let in_flight = self.written - self.peer.taken.octets();
@@ -207,7 +208,11 @@ impl<'a> RateRun<'a> {
                 sink.count(IN_FLIGHT, in_flight);
             }
         }
-        let half = self.start + self.work.run_time / 2;
+        // A run that the user stops is recorded as far as it went.
+        if is_stopped {
+            return Err(Stop::Cancelled);
+        }
+        let half = self.half();
         let stalled = if self.peer.known { span.is_none() } else { self.wrote < half };
         if stalled && seq.is_some() {
             sink.count("stalled-runs", 1);
@@ -241,8 +246,12 @@ impl<'a> RateRun<'a> {
         let lags = self.peer.taken.closed().is_some();
         let first = self.first.filter(|first| lags && first.octets < last.octets);
         let tells = self.peer.known && last.octets > 0;
-        let half = self.start + self.work.run_time / 2;
-        (tells && last.at >= half).then_some((first.unwrap_or(beginning), last))
+        (tells && last.at >= self.half()).then_some((first.unwrap_or(beginning), last))
+    }
+
+    /// Returns the middle of the run.
+    fn half(&self) -> Instant {
+        self.start + self.until.since(self.start) / 2
     }
 
     fn record(
@@ -276,10 +285,10 @@ impl<'a> RateRun<'a> {
                     self.written += len as u64;
                 }
                 Err(e) if is_pause(&e) => {
-                    if sink.cancelled() {
-                        return Err(Stop::Cancelled);
-                    }
                     let now = self.clock.now();
+                    if sink.cancelled() {
+                        self.until = now;
+                    }
                     if now >= self.until {
                         return Ok(false);
                     }

@@ -26,8 +26,11 @@ fn the_first_cause_of_a_log_is_told_with_its_line_and_what_to_do() {
     bench.write("reset.log", &LOST.replace("I (95683)", "\0\0\u{1}I (95683)"));
     assert_eq!(bench.run(&["doctor", "--strict", "reset.log"]).status, Some(1));
     bench.write("diary.txt", "Today it rained.\n");
-    let other = bench.run(&["doctor", "diary.txt"]).ok();
-    assert!(other.starts_with("diary.txt: this file cannot tell"), "{other}");
+    let other = bench.run(&["doctor", "diary.txt"]);
+    assert_eq!(other.status, Some(2), "{}", other.err);
+    assert!(other.out.starts_with("diary.txt: this file cannot tell"), "{}", other.out);
+    // One file that tells is an answer.
+    bench.run(&["doctor", "diary.txt", "fine.log"]).ok();
 }
 
 /// Returns a text as UTF-16 of one order of bytes, with or without its mark.

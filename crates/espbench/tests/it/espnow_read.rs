@@ -170,6 +170,22 @@ fn a_report_is_held_against_the_published_figures() {
 }
 
 #[test]
+fn a_log_without_a_result_is_told_in_a_few_lines() {
+    let bench = TestDir::new();
+    let mut log = String::from("I (12) espnow: espnow [version: 1.0] init\n");
+    for number in 0..40 {
+        log += &format!("I ({}) app: still here\n", 100 * number);
+    }
+    bench.write("healthy.log", &log);
+    let ran = read(&bench, &["healthy.log"]);
+    assert_eq!((ran.status, ran.out.as_str()), (Some(2), ""), "{}", ran.err);
+    assert!(ran.err.starts_with("espbench: healthy.log has no result of a test"), "{}", ran.err);
+    assert!(ran.err.lines().count() <= 3 && ran.err.contains("espbench doctor"), "{}", ran.err);
+    let full = read(&bench, &["healthy.log", "--full"]);
+    assert!(full.status == Some(2) && full.out.contains("not read"), "{}", full.out);
+}
+
+#[test]
 fn what_is_no_log_is_refused() {
     let bench = TestDir::new();
     bench.write("empty.log", "");

@@ -49,7 +49,7 @@ fn a_plan_of_two_kinds_of_test_has_rows_of_each() {
     // Round trips of five variants, throughput of three.
     assert_eq!(["wifi-alone", "wifi-beside-all", "esp-now-alone"].map(row), [2, 2, 1], "{answer}");
     assert!(
-        answer.contains("  iperf, TCP from the device") && answer.contains("sent (Mbit/s)"),
+        answer.contains("  iperf, TCP from the device") && answer.contains("device sends (Mbit/s)"),
         "{answer}"
     );
     assert!(!answer.contains("more cells"), "{answer}");

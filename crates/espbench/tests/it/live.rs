@@ -83,7 +83,33 @@ fn probes_are_told_of_while_the_cell_goes() {
     interrupt(&run);
     let last = valid(&run.line("\"type\":\"report\""));
     assert_eq!((&last["incomplete"], &last["missing"]), (&true.into(), &1.into()));
-    assert_eq!(run.wait(), Some(2));
+    assert_eq!(run.wait(), Some(130));
+    // What was measured until then is the answer, marked as cut, and the store has it.
+    let stopped = &last["stopped"][0];
+    let done = stopped["done"].as_f64().unwrap() as u64;
+    assert!((delivered..4000).contains(&done), "{stopped}");
+    assert_eq!((&stopped["of"], &stopped["unit"]), (&4000.0.into(), &"probes".into()));
+    assert!(last["failures"].as_array().unwrap().is_empty(), "{last}");
+    let answer = bench.run(&["report", "last"]).ok();
+    assert!(answer.contains(&format!("✗ Stopped after {done} of 4000 probes")), "{answer}");
+    assert!(answer.contains("round trip") && answer.lines().count() <= 15, "{answer}");
+    assert!(bench.run(&["runs"]).ok().contains("0 of 1, 1 stopped"));
+    let samples = bench.run(&["samples", "last"]).ok();
+    assert!(samples.lines().count() > delivered as usize, "{done}");
+}
+
+#[test]
+fn a_run_that_is_stopped_before_any_sample_says_so_in_a_few_lines() {
+    let bench = TestDir::new();
+    bench.write("slow.toml", &LONG.replace("5 ms", "60 s").replace("100", "1"));
+    let args = ["run", "slow.toml", "--on", "udp:192.0.2.1:9"];
+    let mut run = ChildProcess::start(&mut bench.command(&args), true);
+    run.line("stored in");
+    interrupt(&run);
+    assert_eq!(run.wait(), Some(130));
+    let answer = bench.run(&["report", "last"]).ok();
+    assert!(answer.contains("nothing was measured"), "{answer}");
+    assert!(answer.lines().count() <= 15, "{answer}");
 }
 
 #[test]
@@ -191,7 +217,7 @@ fn prometheus_scrapes_the_figures_and_hostile_scrapers_change_nothing() {
     assert_eq!(value(&samples, "espbench_run_active", ("plan", "long")), Some(1.0));
     assert_eq!(value(&samples, "espbench_cells_planned", ("run", "long-1")), Some(1.0));
     interrupt(&run);
-    assert_eq!(run.wait(), Some(2));
+    assert_eq!(run.wait(), Some(130));
 }
 
 #[test]

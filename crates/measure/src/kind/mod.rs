@@ -35,6 +35,8 @@ use crate::figure::Figure;
 use crate::kind::headline::Headline;
 use crate::kind::iperf::SentDatagrams;
 use crate::limit::TheoreticalLimit;
+use crate::live::LateProbes;
+use crate::live::figures::LiveFigures;
 use crate::metric;
 use crate::plan::{PlanKey, Scalar};
 use crate::report::digest::{Material, RateCurve};
@@ -48,6 +50,8 @@ use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
+use espbench_model::sample::{Interval, Observer};
+use espbench_model::time::Instant;
 use espbench_model::workload::{IpTest, Workload};
 
 /// A kind of test, as the value that says one cell's work.
@@ -146,6 +150,31 @@ pub(crate) trait TestKind {
     fn is_late_after_lost(&self) -> bool {
         false
     }
+    /// Returns how a late probe counts in the share that is lost.
+    fn late(&self) -> LateProbes {
+        if self.is_late_after_lost() { LateProbes::Again } else { LateProbes::Apart }
+    }
+    /// Returns the figures that are shown while a cell goes: of metrics that the summary has, too.
+    fn live(&self) -> LiveFigures {
+        LiveFigures::default()
+    }
+    /// Returns the seconds in which so many messages come due, where the work offers them at a rate.
+    fn offering(&self, _due: u64) -> Option<f64> {
+        None
+    }
+    /// Returns the number of streams, and whether an interval of one is whole, of a test that began then.
+    fn whole(&self, _begin: Instant, _part: &Interval) -> (usize, bool) {
+        (1, false)
+    }
+    /// Returns the rates that the summary makes of what observers told: metric, observer, and a name.
+    /// `own_count`: the device tells its own counts.
+    fn seen(
+        &self,
+        _own_count: bool,
+        _told: &dyn Fn(Observer) -> bool,
+    ) -> Vec<(&'static str, Observer, &'static str)> {
+        Vec::new()
+    }
     /// Returns whether a device may do this for as long as its battery lasts.
     fn is_lasting(&self) -> bool {
         true
@@ -186,6 +215,10 @@ pub(crate) trait TestKind {
     }
     /// Returns the metrics that lead, the most telling first.
     fn headlines(&self) -> &'static [Headline] {
+        &[]
+    }
+    /// Returns the metrics that lead where none of the headlines is known.
+    fn headlines_without(&self) -> &'static [Headline] {
         &[]
     }
     /// Returns whether a cell with these settings stands for others in the overview. `is_end`: it is the

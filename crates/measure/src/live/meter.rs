@@ -1,11 +1,12 @@
 //! The figures of a cell so far.
 
-use super::{FateCounts, Histogram};
+use super::figures::RatesSoFar;
+use super::{FateCounts, Histogram, LateProbes};
+use crate::cell::Origin;
 use crate::kind;
 use alloc::collections::BTreeMap;
 use core::time::Duration;
 use espbench_model::sample::{Fate, Interval, Observer, Sample};
-use espbench_model::time::Instant;
 use espbench_model::workload::Workload;
 use serde::Serialize;
 
@@ -18,6 +19,8 @@ pub struct StreamCounts {
     pub datagrams: u64,
     /// Datagrams missing by number.
     pub lost: u64,
+    /// Whether missing ones are counted at all.
+    pub counts_lost: bool,
     /// Payload bits a second in the last interval that is over.
     pub bits_per_s: Option<f64>,
     /// Datagrams or messages a second in it.
@@ -52,9 +55,9 @@ pub struct Meter {
     pub times: Histogram,
     /// Counts of streams by observer.
     pub streams: BTreeMap<Observer, StreamCounts>,
-    from_sending: bool,
-    /// Arrivals of the first and of the last probe that was delivered.
-    arrivals: Option<(Instant, Instant)>,
+    pub(super) rates: RatesSoFar,
+    pub(super) workload: Option<Workload>,
+    pub(super) origin: Origin,
 }
 
 /// Times of a cell so far, in milliseconds. Quantiles are at most 0.8 % too large.
@@ -79,27 +82,25 @@ pub struct Times {
 }
 
 impl Meter {
-    /// Creates the meter of a cell. Its times are round trips from sending for UDP echo and ping,
-    /// as `rtt_*` is, and times from when a probe was due for all else, as `latency_*` is.
+    /// Creates the meter of a cell. Its times are those of its kind's summary: round trips from
+    /// sending, or times from when a probe was due; none where nothing tells them.
     #[must_use]
-    pub fn new(workload: &Workload) -> Self {
-        let from_sending = kind::of(workload).is_echo();
-        Self { from_sending, ..Self::default() }
+    pub fn new(workload: &Workload, origin: Origin) -> Self {
+        Self { workload: Some(*workload), origin, ..Self::default() }
     }
 
     /// Adds a sample.
     pub fn add(&mut self, sample: &Sample) {
         self.tally.add(sample);
+        if let Some(workload) = &self.workload {
+            self.rates.add(sample, kind::of(workload));
+        }
         match sample {
             Sample::Probe(probe) if probe.link.is_beside() => {}
             Sample::Probe(probe) if probe.fate == Fate::Delivered => {
-                let from = if self.from_sending { probe.sent } else { Some(probe.due) };
-                if let (Some(from), Some(received)) = (from, probe.received) {
-                    self.times.add(received.since(from));
-                }
-                if let Some(at) = probe.received {
-                    let (first, last) = self.arrivals.unwrap_or((at, at));
-                    self.arrivals = Some((first.min(at), last.max(at)));
+                let times = self.workload.as_ref().and_then(|it| kind::of(it).live().times);
+                if let Some(time) = times.and_then(|times| (times.of)(probe)) {
+                    self.times.add(time);
                 }
             }
             Sample::Probe(_) => {}
@@ -109,21 +110,12 @@ impl Meter {
         }
     }
 
-    /// Returns how many probes a second were delivered, from the first arrival to the last; `None` before
-    /// the second.
-    #[must_use]
-    pub fn delivered_per_s(&self) -> Option<f64> {
-        let (first, last) = self.arrivals?;
-        let seconds = last.since(first).as_secs_f64();
-        (seconds > 0.0).then(|| self.tally.delivered.saturating_sub(1) as f64 / seconds)
-    }
-
-    /// Returns the share of probes that did not come back whole and in time; `None` before the first.
+    /// Returns the share of probes that are lost, as the summary counts them; `None` before the first.
     #[must_use]
     pub fn loss(&self) -> Option<f64> {
-        let FateCounts { delivered, lost, late, corrupt, .. } = self.tally;
-        let known = delivered + lost + late + corrupt;
-        (known > 0).then(|| (known - delivered) as f64 / known as f64)
+        let late = self.workload.as_ref().map_or(LateProbes::Apart, |it| kind::of(it).late());
+        let (lost, of) = self.tally.loss_of(late);
+        (of > 0).then(|| lost as f64 / of as f64)
     }
 
     /// Returns the times so far; `None` before the first.
@@ -151,6 +143,7 @@ impl StreamCounts {
         sum.bytes = sum.bytes.saturating_add(interval.bytes);
         sum.datagrams = sum.datagrams.saturating_add(interval.datagrams.unwrap_or_default());
         sum.lost = sum.lost.saturating_add(interval.lost.unwrap_or_default());
+        self.counts_lost |= interval.lost.is_some();
         // A total counts its intervals again, and a last part that has none: counters never fall.
         self.bytes = self.parts.bytes.max(self.totals.bytes);
         self.datagrams = self.parts.datagrams.max(self.totals.datagrams);
@@ -183,6 +176,7 @@ mod tests {
     use super::*;
     use crate::plan::defaults;
     use espbench_model::sample::{Cause, Link, Probe};
+    use espbench_model::time::Instant;
 
     fn at(ms: u64) -> Instant {
         Instant::from_nanos(ms * 1_000_000)
@@ -190,7 +184,7 @@ mod tests {
 
     #[test]
     fn times_are_of_what_was_delivered() {
-        let mut meter = Meter::new(&defaults("udp-echo").unwrap());
+        let mut meter = Meter::new(&defaults("udp-echo").unwrap(), Origin::Measured);
         assert_eq!(meter.times(), None);
         for (fate, ms) in
             [(Fate::Delivered, 2), (Fate::Late, 900), (Fate::Corrupt, 1), (Fate::Delivered, 4)]
@@ -205,9 +199,9 @@ mod tests {
     }
 
     #[test]
-    fn the_rate_is_from_arrival_to_arrival_and_the_loss_of_all_that_is_known() {
-        let mut meter = Meter::new(&defaults("udp-echo").unwrap());
-        assert_eq!((meter.delivered_per_s(), meter.loss()), (None, None));
+    fn the_loss_is_of_all_that_is_known() {
+        let mut meter = Meter::new(&defaults("udp-echo").unwrap(), Origin::Measured);
+        assert_eq!(meter.loss(), None);
         for ms in [0, 100, 200, 500] {
             let (sent, received) = (Some(at(ms)), Some(at(ms + 5)));
             meter.add(&Sample::Probe(Probe { sent, received, ..Probe::default() }));
@@ -215,12 +209,12 @@ mod tests {
         for fate in [Fate::Lost(Cause::Unknown), Fate::Duplicate, Fate::Lost(Cause::Stopped)] {
             meter.add(&Sample::Probe(Probe { fate, ..Probe::default() }));
         }
-        assert_eq!((meter.delivered_per_s(), meter.loss()), (Some(6.0), Some(0.2)));
+        assert_eq!(meter.loss(), Some(0.2));
     }
 
     #[test]
     fn streams_add_up_and_totals_do_not_count_twice() {
-        let mut meter = Meter::new(&defaults("iperf").unwrap());
+        let mut meter = Meter::new(&defaults("iperf").unwrap(), Origin::Measured);
         let interval = |link, seq: u64, total, bytes| {
             let (start, end) = (at(seq * 1000), at(seq * 1000 + 1000));
             Sample::Interval(Interval {

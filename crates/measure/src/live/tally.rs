@@ -30,7 +30,38 @@ pub struct FateCounts {
     pub datagrams: u64,
 }
 
+/// Rule by which a late probe counts in the share that is lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LateProbes {
+    /// The probe came: it is not lost, and counted apart.
+    Apart,
+    /// The device counts it as lost, after its time-out.
+    Lost,
+    /// The probe was recorded as lost before: its coming is a further sample of it.
+    Again,
+}
+
+/// Returns how many probes are lost, and of how many: the definition of `loss` for every kind of test.
+/// What comes back changed is lost (RFC 7680 section 2.5).
+pub(crate) const fn loss_of(
+    [delivered, lost, late, corrupt]: [u64; 4],
+    rule: LateProbes,
+) -> (u64, u64) {
+    let missing = lost + corrupt;
+    match rule {
+        LateProbes::Apart => (missing, delivered + missing + late),
+        LateProbes::Lost => (missing + late, delivered + missing + late),
+        LateProbes::Again => (missing, delivered + missing),
+    }
+}
+
 impl FateCounts {
+    /// Returns how many probes are lost, and of how many.
+    #[must_use]
+    pub const fn loss_of(&self, late: LateProbes) -> (u64, u64) {
+        loss_of([self.delivered, self.lost, self.late, self.corrupt], late)
+    }
+
     /// Counts a sample.
     pub fn add(&mut self, sample: &Sample) {
         match sample {

@@ -50,6 +50,7 @@ pub use limits::FleetLimits;
 pub use point::PointEstimates;
 pub use range::{RANGE_LOSS, RangeWanted, over_places};
 pub use report::{PredictAnswer, PredictQuestion, report};
+pub(crate) use tables::capitalized;
 pub use trial::{ChannelUse, MessageStage, RoomTrial};
 
 /// The name of the chapter in a report.

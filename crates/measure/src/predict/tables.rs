@@ -129,7 +129,7 @@ fn notes(answer: &PredictAnswer, table: &mut Table) {
     table.notes.extend(answer.notes.iter().cloned());
 }
 
-pub(super) fn capitalized(text: &str) -> String {
+pub(crate) fn capitalized(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |c| c.to_uppercase().chain(chars).collect())
 }

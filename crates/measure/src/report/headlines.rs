@@ -2,6 +2,8 @@
 
 use super::{Caveat, CellFailure, Losses, Report};
 use crate::cell::{Cell, Origin};
+use crate::kind;
+use crate::predict::capitalized;
 use crate::table::truth;
 use crate::units::Dimension;
 use alloc::format;
@@ -35,6 +37,31 @@ impl Report {
         let failed = self.checks.iter().filter(|c| !c.passed).count();
         if failed > 0 {
             lines.push(format!("{failed} of {} failed.", count(self.checks.len(), "threshold")));
+        }
+        lines
+    }
+
+    /// Returns why leading figures are not known, where no cell has them: a sentence for each reason.
+    #[must_use]
+    pub fn unknowns(&self) -> Vec<String> {
+        let ours = || self.cells.iter().filter(|it| it.origin != Origin::Published);
+        let is_told = |cell: &Cell| {
+            let same =
+                |it: &&Cell| (&it.id.table, &it.id.metric) == (&cell.id.table, &cell.id.metric);
+            ours().filter(same).any(|it| it.value.is_some())
+        };
+        let mut told: Vec<&str> = Vec::new();
+        let mut lines = Vec::new();
+        for cell in ours().filter(|it| it.value.is_none()) {
+            let Some(why) = cell.note.as_deref().filter(|why| !told.contains(why)) else {
+                continue;
+            };
+            let headlines = kind::named(&cell.id.table).map_or(&[][..], kind::TestKind::headlines);
+            let headline = headlines.iter().find(|it| it.metric == cell.id.metric);
+            if let Some(headline) = headline.filter(|_| !is_told(cell)) {
+                told.push(why);
+                lines.push(capitalized(&format!("{}: {why}.", headline.name())));
+            }
         }
         lines
     }

@@ -51,7 +51,8 @@ impl StoppedCell {
     pub fn words(&self) -> String {
         let Self { done, of, unit, .. } = self;
         // Probes are whole; of seconds three digits are enough.
-        let done = if done.fract() == 0.0 { done.to_string() } else { digits::three(*done) };
+        let done =
+            if libm::floor(*done) == *done { done.to_string() } else { digits::three(*done) };
         match of {
             Some(of) => format!("{done} of {of} {unit}"),
             None => format!("{done} {unit}"),
@@ -62,10 +63,12 @@ impl StoppedCell {
 /// Returns when the last sample was taken, on the clock that started with the cell.
 fn last(samples: &[Sample]) -> Instant {
     let at = |sample: &Sample| match sample {
-        Sample::Probe(probe) => probe.received.or(probe.sent).unwrap_or(probe.due),
-        Sample::Interval(interval) => interval.end,
+        // That a connection opened measures nothing.
+        Sample::Probe(probe) if probe.link.is_beside() => None,
+        Sample::Probe(probe) => Some(probe.received.or(probe.sent).unwrap_or(probe.due)),
+        Sample::Interval(interval) => Some(interval.end),
     };
-    samples.iter().map(at).max().unwrap_or_default()
+    samples.iter().filter_map(at).max().unwrap_or_default()
 }
 
 impl Report {

@@ -23,6 +23,8 @@ use super::{CellColumns, SummaryContext};
 use crate::bootstrap;
 use crate::cell::{Cell, Estimate};
 use crate::interval::wilson;
+use crate::live::LateProbes;
+use crate::live::loss_of;
 use crate::quantile::Sorted;
 use crate::run::Recorded;
 use crate::units::print_duration;
@@ -75,6 +77,13 @@ impl ProbeCounts {
         let not_kept = recorded.counters.get(fact::DUPLICATES_NOT_KEPT);
         tally.duplicate += not_kept.copied().unwrap_or_default();
         tally
+    }
+
+    /// Returns how many are lost, and of how many.
+    pub(crate) fn loss_of(&self, late: LateProbes) -> (u64, u64) {
+        let Self { probes, lost, late: came_late, corrupt, .. } = *self;
+        let delivered = probes - lost - came_late - corrupt;
+        loss_of([delivered, lost, came_late, corrupt], late)
     }
 
     /// Returns the number of probes that the latency figures leave out, in words; `None` where
@@ -131,11 +140,8 @@ impl<'a> RoundTripCells<'a> {
     }
 
     pub(crate) fn loss(&mut self, tally: &ProbeCounts) {
-        self.push(
-            "loss",
-            "percent",
-            wilson(tally.lost + tally.corrupt, tally.probes).scaled(100.0),
-        );
+        let (lost, of) = tally.loss_of(LateProbes::Apart);
+        self.push("loss", "percent", wilson(lost, of).scaled(100.0));
         for (metric, count) in [
             ("probes_late", tally.late),
             ("probes_duplicate", tally.duplicate),

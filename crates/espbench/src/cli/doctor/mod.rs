@@ -41,7 +41,7 @@ Examples:
   espbench doctor air.pcapng
   espbench doctor last
 
-Exit status: 0 read, 1 a cause was found and --strict was said, 2 a file is none of these or cannot be read.";
+Exit status: 0 read, 1 a cause was found and --strict was said, 2 a file is none of these, cannot be read, or cannot tell.";
 
 /// Flags.
 #[derive(Debug, clap::Args)]
@@ -80,7 +80,12 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     output::print(&draw(args, &document, args.output.format, args.output.full)?)?;
     let is_ill = |it: &DiagnosisEntry| it.diagnosis.verdict == DiagnosisVerdict::Causes;
     let ill = document.diagnoses.iter().any(is_ill);
-    Ok(if ill && args.strict { ExitCode::from(1) } else { ExitCode::SUCCESS })
+    let tells = |it: &DiagnosisEntry| it.diagnosis.verdict != DiagnosisVerdict::CannotTell;
+    Ok(match () {
+        () if ill && args.strict => ExitCode::from(1),
+        () if !document.diagnoses.iter().any(tells) => ExitCode::from(2),
+        () => ExitCode::SUCCESS,
+    })
 }
 
 fn check_output(args: &Args) -> anyhow::Result<()> {

@@ -19,6 +19,8 @@ mod server;
 use super::common::{Format, MeasureArgs, SiteArgs, idle};
 use super::flow::{self, Live, Measurement, Prints};
 use super::output;
+use crate::respond::ServiceLog;
+use crate::respond::iperf::Observe;
 use crate::target::iperf::{IperfTarget, StreamAddresses, StreamDirection};
 use crate::target::spec;
 use crate::user_error::UserError;
@@ -29,8 +31,10 @@ use espbench_model::sample::{Interval, Observer, Sample};
 use espbench_model::workload::{Direction, Iperf, Transport, Workload};
 use espbench_proto::wire::iperf2::{BOUNCE_LENGTH, PORT, UDP_LENGTH, UDP_LENGTH_V6, UDP_RATE};
 use number::Rate;
+use printer::{IperfPrinter, PrintForm};
 use std::net::{IpAddr, SocketAddr};
 use std::process::ExitCode;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// Flags, under iperf 2's names. Numbers take iperf 2's suffixes: k, m and g are powers of 1000; K,
@@ -161,6 +165,17 @@ fn client(args: &Args, host: &str) -> anyhow::Result<ExitCode> {
         prints,
         beside: None,
         shard: None,
+    })
+}
+
+/// Returns an observer of a server that tells a log of each test: between whom, and at its end the total.
+pub(super) fn told(log: &ServiceLog) -> Observe {
+    let text = PrintForm::Of(Format::Text);
+    let printer = Mutex::new(IperfPrinter::new(text, Duration::ZERO, Style::default()));
+    let log = Arc::clone(log);
+    Arc::new(move |test, seen| {
+        let lines = printer.lock().unwrap_or_else(PoisonError::into_inner).lines(test, seen);
+        lines.lines().for_each(|line| log(line));
     })
 }
 

@@ -10,6 +10,7 @@ pub use metrics::{Outlet, Where, parse};
 
 use super::common::{Format, MeasureArgs};
 use crate::render::openmetrics::{Figures, Snapshot};
+use espbench_measure::cell::Origin;
 use espbench_measure::label;
 use espbench_measure::live::Meter;
 use espbench_measure::live::event::{At, IntervalFigures, LiveEvent};
@@ -90,7 +91,7 @@ impl Feed {
     }
 
     /// Begins a cell: its number among those to do, and its step.
-    pub fn begin(&self, number: usize, step: &PlannedCell) {
+    pub fn begin(&self, number: usize, step: &PlannedCell, origin: Origin) {
         if self.is_idle() {
             return;
         }
@@ -100,7 +101,7 @@ impl Feed {
         let settings = Settings::of(&step.workload);
         let place = label::place(step.workload.kind(), &settings, step.repetition);
         let mut state = self.now.lock();
-        (state.present, state.meter) = (Some((at, place)), Meter::new(&step.workload));
+        (state.present, state.meter) = (Some((at, place)), Meter::new(&step.workload, origin));
     }
 
     /// Adds a sample.

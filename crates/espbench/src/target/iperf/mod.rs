@@ -84,6 +84,8 @@ struct IperfCell<'a> {
     work: &'a Iperf,
     clock: Clock,
     stop: AtomicBool,
+    /// The peer does not speak iperf 2: nothing that was counted of it is a figure.
+    is_foreign: AtomicBool,
     limit: Limit,
     /// Nanoseconds since the epoch at the clock's zero.
     epoch_ns: u64,
@@ -197,6 +199,7 @@ impl Target for IperfTarget {
             epoch_ns: epoch_ns(&clock),
             clock,
             stop: AtomicBool::new(false),
+            is_foreign: AtomicBool::new(false),
             limit: work.bytes.map_or(Limit::Time(work.time), Limit::Bytes),
         };
         let cpu = sys::cpu::process_time();
@@ -232,6 +235,7 @@ fn pass_on(
     let mut result = Ok(());
     loop {
         match events.recv_timeout(crate::pump::SLICE) {
+            Ok(StreamEvent::Sample(_)) if cell.is_foreign.load(Ordering::Relaxed) => {}
             Ok(StreamEvent::Sample(sample)) => sink.sample(sample),
             Ok(StreamEvent::Count(name, by)) => sink.count(name, by),
             Ok(StreamEvent::Fact(name, value)) => sink.fact(name, value),

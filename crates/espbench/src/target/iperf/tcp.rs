@@ -99,6 +99,7 @@ impl ServerAnswer {
 }
 
 fn iperf3_error(cell: &IperfCell<'_>, what: Iperf3) -> TargetError {
+    cell.is_foreign.store(true, Ordering::Relaxed);
     let busy = if what == Iperf3::BusyServer { " (and it is busy)" } else { "" };
     cell.protocol_error(
         format!("this is an iperf3 server{busy}, and iperf 2 and iperf3 cannot talk to each other"),
@@ -174,7 +175,9 @@ fn send(
     let mut listen = |bytes: &[u8]| {
         let room = 64usize.saturating_sub(answer.0.len());
         answer.0.extend(bytes.iter().take(room));
-        answer.iperf3().is_none()
+        let is_foreign = answer.iperf3().is_some();
+        cell.is_foreign.fetch_or(is_foreign, Ordering::Relaxed);
+        !is_foreign
     };
     let sent = pump::send(stream, &plan, &mut control, &mut listen);
     if let Some(what) = answer.iperf3() {

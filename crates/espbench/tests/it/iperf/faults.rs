@@ -42,7 +42,8 @@ fn an_iperf3_server_is_named() {
             .unwrap();
         super::wait_for_port(port, false);
         let address = ([127, 0, 0, 1], port).into();
-        let (_, result) = client(address, Iperf { direction, ..TCP });
+        let (seen, result) = client(address, Iperf { direction, ..TCP });
+        assert!(seen.samples.is_empty(), "no figure of a peer that does not speak iperf 2");
         let _ = iperf3.kill();
         let _ = iperf3.wait();
         let text = result.unwrap_err().to_string();
@@ -85,6 +86,44 @@ fn an_esp_server_sends_no_report() {
     assert_eq!(count, 11);
     assert!(seen.totals(Observer::Peer).is_empty());
     assert!(seen.facts["server-report"].contains("none came"));
+}
+
+#[test]
+fn without_a_report_the_answer_begins_with_what_is_not_known() {
+    let sink = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    let port = sink.local_addr().unwrap().port().to_string();
+    let bench = crate::util::TestDir::new();
+    let args = ["iperf", "-c", "127.0.0.1", "-p", &port, "-u", "-n", "14700", "-q"];
+    let answer = bench.run(&args).ok();
+    assert!(answer.lines().count() <= 15, "{answer}");
+    let first = answer.lines().nth(1).unwrap();
+    assert!(first.contains("! Device receives: unknown: the server sent no report"), "{answer}");
+    assert!(answer.contains("this host sends (Mbit/s)"), "{answer}");
+}
+
+#[test]
+fn respond_tells_the_rate_of_each_test() {
+    let bench = crate::util::TestDir::new();
+    let port = crate::util::free_port();
+    let iperf = format!("--iperf-port={port}");
+    let others =
+        ["echo", "plain-echo", "sink", "source", "mqtt"].map(|it| format!("--{it}-port=0"));
+    let args: Vec<&str> = ["respond", "--for", "900 s", &iperf]
+        .into_iter()
+        .chain(others.iter().map(String::as_str))
+        .collect();
+    let respond = crate::util::ChildProcess::start(&mut bench.command(&args), true);
+    super::wait_for_port(port, false);
+    let address = ([127, 0, 0, 1], port).into();
+    client(address, Iperf { bytes: Some(131_072), ..TCP }).1.unwrap();
+    respond.line("iperf TCP, client sends");
+    let total = respond.line(" KBytes ");
+    assert!(total.contains(" sec ") && total.contains("bits/sec"), "{total}");
+    client(address, Iperf { bytes: Some(14_700), ..UDP }).1.unwrap();
+    respond.line("iperf UDP, client sends");
+    // With jitter and loss.
+    let total = respond.line("%)");
+    assert!(total.contains("bits/sec") && total.contains(" ms "), "{total}");
 }
 
 #[test]

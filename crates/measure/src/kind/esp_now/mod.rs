@@ -27,6 +27,8 @@ use crate::kind::TestKind;
 use crate::kind::headline::Headline;
 use crate::label;
 use crate::limit::TheoreticalLimit;
+use crate::live::LateProbes;
+use crate::live::figures::{LiveFigures, LiveRate, LiveTimes, QUANTILES, TimeStatistic, response};
 use crate::plan::{
     DAY, Goal, PlanKey, PlanValue, Scalar, cast, key_names, print_cast, quoted, word_of, words,
 };
@@ -54,6 +56,9 @@ pub(super) const KIND: &str = "esp-now";
 
 /// `-t` of `espnow_iperf` where it is not given.
 const USUAL_TIME: Duration = Duration::from_secs(60);
+
+/// Statistics of one-way times.
+const EXTREMES: &[TimeStatistic] = &[TimeStatistic::Mean, TimeStatistic::Max];
 
 /// The metrics that lead, the most telling first.
 const HEADLINES: &[Headline] = &[
@@ -294,6 +299,26 @@ impl TestKind for EspNow {
         let all =
             if documented { "ESP-NOW: figures that the report does not have" } else { "ESP-NOW" };
         table::CHAPTERS.into_iter().chain([(KIND, all)]).collect()
+    }
+
+    fn late(&self) -> LateProbes {
+        LateProbes::Lost
+    }
+
+    fn live(&self) -> LiveFigures {
+        let times = |base, statistics| Some(LiveTimes { base, statistics, of: response });
+        let (times, rate) = match self.test {
+            EspNowTest::OneWay => (times("latency", EXTREMES), LiveRate::None),
+            EspNowTest::Ping | EspNowTest::MultiPing => {
+                (times("rtt_exact", QUANTILES), LiveRate::None)
+            }
+            EspNowTest::Throughput => (None, LiveRate::Received),
+            EspNowTest::Crypto
+            | EspNowTest::Ota
+            | EspNowTest::Handshake
+            | EspNowTest::Provisioning => (None, LiveRate::None),
+        };
+        LiveFigures { times, rate, tells_loss: times.is_some() }
     }
 
     fn headlines(&self) -> &'static [Headline] {

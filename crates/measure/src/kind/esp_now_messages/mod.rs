@@ -7,6 +7,7 @@ use crate::cell::Cell;
 use crate::figure::Figure;
 use crate::kind::TestKind;
 use crate::kind::headline::Headline;
+use crate::live::figures::{LiveFigures, LiveTimes, QUANTILES, response};
 use crate::plan::{Goal, PlanKey, Scalar};
 use crate::report::digest::Material;
 use crate::run::Recorded;
@@ -161,6 +162,11 @@ impl TestKind for EspNowMessages {
 
     fn chapters(&self, _documented: bool) -> Vec<(&'static str, &'static str)> {
         alloc::vec![(KIND, "Messages among nodes of ESP-NOW")]
+    }
+
+    fn live(&self) -> LiveFigures {
+        let times = LiveTimes { base: "response", statistics: QUANTILES, of: response };
+        LiveFigures { times: Some(times), tells_loss: true, ..LiveFigures::default() }
     }
 
     fn headlines(&self) -> &'static [Headline] {

@@ -33,6 +33,7 @@ use crate::kind::{Observations, SenderPace, TestKind};
 use crate::label;
 use crate::limit::TheoreticalLimit;
 use crate::limit::wifi::DataFrames;
+use crate::live::figures::{LiveFigures, LiveRate, LiveTimes, QUANTILES, round_trip};
 use crate::plan::{Goal, PlanKey, Scalar, UDP_MAX, quoted, word_of};
 use crate::report::digest::{Material, RateCurve};
 use crate::run::{Recorded, told};
@@ -48,6 +49,8 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::time::Duration;
 use espbench_dot11::wifi::MEMBERSHIPS;
+use espbench_model::sample::{Interval, Observer};
+use espbench_model::time::Instant;
 use espbench_model::workload::{Direction, Iperf, Transport};
 use espbench_proto::wire::iperf2;
 
@@ -72,8 +75,12 @@ fn test_case(w: &Iperf) -> String {
 
 /// The metrics that lead, the most telling first.
 const HEADLINES: &[Headline] = &[
-    Headline::new(Goal::Throughput, "throughput_rx", "received", ""),
-    Headline::new(Goal::Throughput, "throughput_tx", "sent", ""),
+    Headline::new(Goal::Throughput, "throughput_rx", "device receives", ""),
+    Headline::new(Goal::Throughput, "throughput_tx", "device sends", ""),
+    // Of `--bounceback`.
+    Headline::new(Goal::Latency, "rtt_avg", "round trip", "mean"),
+    Headline::new(Goal::Latency, "rtt_p50", "round trip", "p50"),
+    Headline::new(Goal::Latency, "rtt_p99", "round trip", "p99"),
     Headline::new(Goal::Loss, "loss", "lost", ""),
     Headline::new(Goal::Loss, "loss_of_offered", "lost of offer", ""),
     Headline::new(Goal::Loss, "packets_refused", "refused: no memory", ""),
@@ -81,6 +88,10 @@ const HEADLINES: &[Headline] = &[
     Headline::new(Goal::Latency, "rtt_idle_p50", "idle round trip", "p50"),
     Headline::new(Goal::Latency, "rtt_loaded_p50", "loaded round trip", "p50"),
 ];
+
+/// Where nothing tells what the device received.
+const SENT_ONLY: &[Headline] =
+    &[Headline::new(Goal::Throughput, "throughput_sent", "this host sends", "")];
 
 impl TestKind for Iperf {
     fn name(&self) -> &'static str {
@@ -249,12 +260,36 @@ impl TestKind for Iperf {
         alloc::vec![(KIND, "iperf")]
     }
 
+    fn whole(&self, begin: Instant, part: &Interval) -> (usize, bool) {
+        (usize::from(self.parallel), summary::is_whole(self, begin, part))
+    }
+
+    fn seen(
+        &self,
+        own_count: bool,
+        told: &dyn Fn(Observer) -> bool,
+    ) -> Vec<(&'static str, Observer, &'static str)> {
+        summary::seen(self, own_count, told)
+    }
+
+    fn live(&self) -> LiveFigures {
+        if self.bounceback.is_none() {
+            return LiveFigures { rate: LiveRate::Streams, ..LiveFigures::default() };
+        }
+        let times = LiveTimes { base: "rtt", statistics: QUANTILES, of: round_trip };
+        LiveFigures { times: Some(times), tells_loss: true, ..LiveFigures::default() }
+    }
+
     fn usual_line(&self, recorded: &Recorded) -> Option<String> {
         summary::usual_line(self, recorded)
     }
 
     fn headlines(&self) -> &'static [Headline] {
         HEADLINES
+    }
+
+    fn headlines_without(&self) -> &'static [Headline] {
+        SENT_ONLY
     }
 
     fn tables(&self, material: &Material<'_>) -> Vec<Table> {

@@ -6,7 +6,7 @@
 //! system tells what the device's application took ([`Observer::Peer`]); `throughput_sent` is what
 //! the kernel here took, which may wait in buffers, and `in_flight_end` how much of it did when the
 //! sending was over. Where nothing tells what the device took, or it took nothing, its rate is
-//! unknown. A device whose console is read tells itself what it took ([`Observer::Peer`]), and what its
+//! unknown, as it is over UDP where no report came. A device whose console is read tells itself what it took ([`Observer::Peer`]), and what its
 //! socket took where only it sends (`throughput_sent`).
 //!
 //! Of a device over Wi-Fi ([`Workload::Wifi`](espbench_model::workload::Workload::Wifi)), what the
@@ -90,6 +90,8 @@ pub(super) fn summarize(
             if reported.totals.len() == sent.totals.len() {
                 out.throughput("throughput_rx", &reported);
                 out.datagrams(&reported, if received.is_empty() { "" } else { "_rx" });
+            } else if !sent.is_empty() && recorded.error.is_none() {
+                out.unknown("the server sent no report, so only the device knows (ESP-IDF's iperf: read its console)");
             }
             out.throughput("throughput_tx", &received);
             if sent.is_empty() {
@@ -164,6 +166,44 @@ impl ObserverCounts {
     }
 }
 
+/// Returns whether a stream's interval is whole, and of the test, which began then.
+pub(super) fn is_whole(workload: &Iperf, begin: Instant, part: &Interval) -> bool {
+    let span = part.end.since(part.start);
+    part.end <= latest(workload, begin)
+        && span.as_secs_f64() >= WHOLE * workload.interval.as_secs_f64()
+}
+
+/// Returns when the last interval of a test ends that began then.
+fn latest(workload: &Iperf, begin: Instant) -> Instant {
+    match workload.bytes {
+        None => begin + workload.time + workload.interval.mul_f64(1.0 - WHOLE),
+        Some(_) => Instant::NEVER,
+    }
+}
+
+/// Returns the rates that are made of what observers told: metric, observer, and a name. `own_count`: the
+/// device tells its own counts.
+pub(super) fn seen(
+    workload: &Iperf,
+    own_count: bool,
+    told: &dyn Fn(Observer) -> bool,
+) -> Vec<(&'static str, Observer, &'static str)> {
+    const RECEIVES: (&str, &str) = ("throughput_rx", "device receives");
+    let back = ("throughput_tx", Observer::Receiver, "device sends");
+    let to_it = match (told(Observer::Peer), told(Observer::Sender)) {
+        // A device that alone sends tells what its socket took.
+        (_, false) => None,
+        (true, true) => Some((RECEIVES.0, Observer::Peer, RECEIVES.1)),
+        // What TCP took is as much as arrived, but for what is on its way.
+        (false, true) if own_count && workload.transport == Transport::Tcp => {
+            Some((RECEIVES.0, Observer::Sender, RECEIVES.1))
+        }
+        (false, true) => Some(("throughput_sent", Observer::Sender, "this host sends")),
+    };
+    let back = told(Observer::Receiver).then_some(back);
+    to_it.into_iter().chain(back).collect()
+}
+
 /// Returns the rates of the streams together in each interval, in Mbit/s.
 ///
 /// What comes after the test's time, out of buffers on the way, is no interval of the test: a console that
@@ -171,11 +211,8 @@ impl ObserverCounts {
 fn rates(parts: &[Interval], workload: &Iperf, streams: usize, lasted: Duration) -> Vec<f64> {
     let length = workload.interval;
     let begin = parts.iter().map(|it| it.start).min().unwrap_or_default();
-    let end = match workload.bytes {
-        None => begin + workload.time + length.mul_f64(1.0 - WHOLE),
-        Some(_) => Instant::NEVER,
-    };
-    let whole = whole_intervals(parts.iter().filter(|it| it.end <= end), length, streams);
+    let whole = parts.iter().filter(|it| is_whole(workload, begin, it));
+    let whole = whole_intervals(whole, streams);
     let span = if workload.bytes.is_none() { lasted.min(workload.time) } else { lasted };
     let in_test = libm::floor(span.as_secs_f64() / length.as_secs_f64() + 1.0 - WHOLE);
     // Without intervals there is no such number.
@@ -197,17 +234,11 @@ fn lasted(recorded: &Recorded) -> Duration {
 }
 
 /// Returns the sums over the streams of each interval that is whole in all of them.
-fn whole_intervals<'a>(
-    parts: impl Iterator<Item = &'a Interval>,
-    length: Duration,
-    streams: usize,
-) -> Vec<f64> {
+fn whole_intervals<'a>(parts: impl Iterator<Item = &'a Interval>, streams: usize) -> Vec<f64> {
     let mut sums: BTreeMap<u64, (usize, f64)> = BTreeMap::new();
     for part in parts {
         let span = part.end.since(part.start);
-        if span.as_secs_f64() >= WHOLE * length.as_secs_f64()
-            && let Some(rate) = megabits(part.bytes, span)
-        {
+        if let Some(rate) = megabits(part.bytes, span) {
             let sum = sums.entry(part.seq).or_default();
             *sum = (sum.0 + 1, sum.1 + rate);
         }
@@ -266,6 +297,14 @@ impl IperfCells<'_> {
         }
     }
 
+    /// Adds the rate at which the device received as one that is not known, with the reason.
+    fn unknown(&mut self, why: &str) {
+        self.push("throughput_rx", "Mbit/s", Estimate::default());
+        if let Some(cell) = self.cells.last_mut() {
+            cell.note = Some(format!("unknown: {why}"));
+        }
+    }
+
     /// Adds the rate at which the device received over TCP, and the rate at which this host sent.
     fn taken(&mut self, sent: &ObserverCounts, taken: &ObserverCounts, recorded: &Recorded) {
         if sent.is_empty() {
@@ -273,15 +312,11 @@ impl IperfCells<'_> {
         }
         let nothing = taken.totals.iter().all(|t| t.bytes == 0);
         if nothing && taken.rates.iter().all(|&rate| rate == 0.0) {
-            let why = if taken.is_empty() {
-                "unknown: nothing tells what the device took"
+            self.unknown(if taken.is_empty() {
+                "nothing tells what the device took"
             } else {
-                "unknown: the device took nothing"
-            };
-            self.push("throughput_rx", "Mbit/s", Estimate::default());
-            if let Some(cell) = self.cells.last_mut() {
-                cell.note = Some(why.into());
-            }
+                "the device took nothing"
+            });
         } else {
             self.throughput("throughput_rx", taken);
         }

@@ -8,6 +8,7 @@ use crate::cell::{Cell, Identity};
 use crate::figure::Figure;
 use crate::kind::headline::Headline;
 use crate::kind::{Observations, SenderPace, TestKind, around};
+use crate::live::figures::{LiveFigures, LiveRate, LiveTimes, QUANTILES, response};
 use crate::plan::{DAY, Goal, PlanKey, PlanValue, Scalar, quoted, word_of, words};
 use crate::report::digest::Material;
 use crate::run::Recorded;
@@ -300,6 +301,25 @@ impl TestKind for MqttRate {
 
     fn chapters(&self, _documented: bool) -> Vec<(&'static str, &'static str)> {
         alloc::vec![(KIND, "MQTT message rate")]
+    }
+
+    fn offering(&self, due: u64) -> Option<f64> {
+        match self.mode {
+            MqttMode::Offered(rate) => Some(due as f64 / rate),
+            _ => None,
+        }
+    }
+
+    fn live(&self) -> LiveFigures {
+        let times = LiveTimes { base: "latency", statistics: QUANTILES, of: response };
+        match self.mode {
+            MqttMode::Search { .. } => LiveFigures::default(),
+            // What was due, and when, only the device knows.
+            MqttMode::Listen => LiveFigures { rate: LiveRate::Heard, ..LiveFigures::default() },
+            MqttMode::Offered(_) | MqttMode::Saturate => {
+                LiveFigures { times: Some(times), rate: LiveRate::Delivered, tells_loss: true }
+            }
+        }
     }
 
     fn headlines(&self) -> &'static [Headline] {

@@ -160,10 +160,7 @@ impl MessageCounts {
         let first = probes(recorded).map(|probe| probe.due).min();
         let start = total(recorded, Observer::Sender).map(|i| i.start).or(first);
         let offered = total(recorded, Observer::Sender).map(|i| i.end.since(i.start).as_secs_f64());
-        tally.offering = offered.unwrap_or(match workload.mode {
-            MqttMode::Offered(rate) => tally.due as f64 / rate,
-            _ => workload.time.as_secs_f64(),
-        });
+        tally.offering = offered.or_else(|| workload.offering(tally.due)).unwrap_or_default();
         let until_last =
             start.zip(last).map_or(0.0, |(start, last)| last.since(start).as_secs_f64());
         tally.delivering = tally.offering.max(until_last);

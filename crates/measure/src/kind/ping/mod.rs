@@ -7,6 +7,7 @@ use crate::cell::Cell;
 use crate::figure::{Figure, round_trips};
 use crate::kind::headline::Headline;
 use crate::kind::{Observations, SenderPace, TestKind};
+use crate::live::figures::{LiveFigures, LiveTimes, QUANTILES, round_trip};
 use crate::plan::{DAY, Goal, MILLISECOND, PlanKey, PlanValue, Scalar, quoted};
 use crate::report::digest::Material;
 use crate::run::Recorded;
@@ -159,6 +160,11 @@ impl TestKind for Ping {
 
     fn chapters(&self, _documented: bool) -> Vec<(&'static str, &'static str)> {
         alloc::vec![(KIND, "Ping")]
+    }
+
+    fn live(&self) -> LiveFigures {
+        let times = LiveTimes { base: "rtt", statistics: QUANTILES, of: round_trip };
+        LiveFigures { times: Some(times), tells_loss: true, ..LiveFigures::default() }
     }
 
     fn usual_line(&self, recorded: &Recorded) -> Option<String> {

@@ -8,6 +8,7 @@ use crate::figure::Figure;
 use crate::kind::TestKind;
 use crate::kind::headline::Headline;
 use crate::limit::TheoreticalLimit;
+use crate::live::figures::{LiveFigures, LiveRate};
 use crate::plan::{Goal, PlanKey, PlanValue, Scalar, quoted};
 use crate::report::digest::Material;
 use crate::run::Recorded;
@@ -162,6 +163,14 @@ impl TestKind for RawEspNow {
 
     fn chapters(&self, _documented: bool) -> Vec<(&'static str, &'static str)> {
         alloc::vec![(KIND, "esp_now_send without the component")]
+    }
+
+    fn live(&self) -> LiveFigures {
+        LiveFigures {
+            rate: LiveRate::Frames(self.size),
+            tells_loss: true,
+            ..LiveFigures::default()
+        }
     }
 
     fn headlines(&self) -> &'static [Headline] {

@@ -94,8 +94,8 @@ pub(super) fn summarize(
             push(THROUGHPUT, "Mbit/s", Estimate::exact(rate, arrivals.len() as u64 - 1));
         }
     }
-    let tally = ProbeCounts::of(&recorded.samples);
-    push(LOSS, "percent", wilson(tally.lost, tally.probes).scaled(100.0));
+    let (lost, of) = ProbeCounts::of(&recorded.samples).loss_of(workload.late());
+    push(LOSS, "percent", wilson(lost, of).scaled(100.0));
     cells
 }
 

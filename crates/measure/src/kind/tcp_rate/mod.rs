@@ -20,6 +20,7 @@ use crate::kind::headline::Headline;
 use crate::kind::{Observations, TestKind};
 use crate::limit::TheoreticalLimit;
 use crate::limit::wifi::DataFrames;
+use crate::live::figures::{LiveFigures, LiveRate};
 use crate::metric;
 use crate::plan::{DAY, Goal, PlanKey, PlanValue, Scalar, quoted};
 use crate::report::digest::{Material, RateCurve};
@@ -152,6 +153,10 @@ impl TestKind for TcpRate {
 
     fn chapters(&self, _documented: bool) -> Vec<(&'static str, &'static str)> {
         alloc::vec![(KIND, "TCP message rate")]
+    }
+
+    fn live(&self) -> LiveFigures {
+        LiveFigures { rate: LiveRate::Runs, ..LiveFigures::default() }
     }
 
     fn headlines(&self) -> &'static [Headline] {

@@ -10,6 +10,7 @@ use crate::kind::headline::Headline;
 use crate::kind::{Observations, SenderPace, SettingWords, TestKind, around};
 use crate::limit::TheoreticalLimit;
 use crate::limit::wifi::DataFrames;
+use crate::live::figures::{LiveFigures, LiveTimes, QUANTILES, round_trip};
 use crate::plan::{
     DAY, Goal, MILLISECOND, PlanKey, PlanValue, Scalar, UDP_MAX, quoted, word_of, words,
 };
@@ -258,6 +259,11 @@ impl TestKind for UdpEcho {
 
     fn chapters(&self, _documented: bool) -> Vec<(&'static str, &'static str)> {
         alloc::vec![(KIND, "UDP echo")]
+    }
+
+    fn live(&self) -> LiveFigures {
+        let times = LiveTimes { base: "rtt", statistics: QUANTILES, of: round_trip };
+        LiveFigures { times: Some(times), tells_loss: true, ..LiveFigures::default() }
     }
 
     fn headlines(&self) -> &'static [Headline] {

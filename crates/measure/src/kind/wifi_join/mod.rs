@@ -9,6 +9,7 @@ use crate::kind::TestKind;
 use crate::kind::headline::Headline;
 use crate::limit::TheoreticalLimit;
 use crate::limit::wifi::DataFrames;
+use crate::live::figures::{LiveFigures, LiveTimes, QUANTILES, response};
 use crate::plan::{DAY, Goal, MILLISECOND, PlanKey, PlanValue, Scalar, quoted};
 use crate::report::digest::Material;
 use crate::run::Recorded;
@@ -138,6 +139,11 @@ impl TestKind for WifiJoin {
 
     fn chapters(&self, _documented: bool) -> Vec<(&'static str, &'static str)> {
         alloc::vec![(KIND, "Joining a network")]
+    }
+
+    fn live(&self) -> LiveFigures {
+        let times = LiveTimes { base: "join_time", statistics: QUANTILES, of: response };
+        LiveFigures { times: Some(times), tells_loss: true, ..LiveFigures::default() }
     }
 
     fn headlines(&self) -> &'static [Headline] {

@@ -67,8 +67,8 @@ pub(super) fn summarize(
     for ((metric, _), times) in STEPS.iter().zip(series::join_steps_ms(recorded)) {
         push(metric, "ms", bootstrap::mean(&times, seed));
     }
-    let tally = ProbeCounts::of(&recorded.samples);
-    push(LOSS, "percent", wilson(tally.lost, tally.probes).scaled(100.0));
+    let (lost, of) = ProbeCounts::of(&recorded.samples).loss_of(workload.late());
+    push(LOSS, "percent", wilson(lost, of).scaled(100.0));
     cells
 }
 

@@ -12,9 +12,9 @@ mod log;
 mod talk;
 mod words;
 
-use crate::cli::common::{OutputArgs, SiteArgs, TOOL};
+use crate::cli::common::{Format, OutputArgs, SiteArgs, TOOL};
 use crate::cli::output;
-use crate::user_error::ForUser as _;
+use crate::user_error::{ForUser as _, UserError};
 use anyhow::Context as _;
 use espbench_engine::published;
 use espbench_measure::cell::Origin;
@@ -55,7 +55,7 @@ passwords and tokens in a log are not shown.
 --mode is unicast, broadcast-3, broadcast-3-ack, … as in reference/published.csv; where the log \
 shows the command that was typed, it is read from there.
 
-Exit status: 0 read, 2 a file is no such log, or it cannot be read.";
+Exit status: 0 read, 2 a file is no such log, has no result of a test, or cannot be read.";
 
 /// Runs the subcommand.
 ///
@@ -80,8 +80,36 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         read.tests.iter_mut().for_each(|test| test.mode = Some(mode.clone()));
     }
     let report = console::report(&facts(args, simulated), &read, &published::built_in());
-    output::write(&report, &args.output, false)?;
-    Ok(ExitCode::SUCCESS)
+    let brief = args.output.format == Format::Text && !args.output.full;
+    if !report.glance.is_empty() || !brief {
+        output::write(&report, &args.output, false)?;
+        return Ok(if report.glance.is_empty() { ExitCode::from(2) } else { ExitCode::SUCCESS });
+    }
+    output::files(&report, &args.output, false)?;
+    nothing(&names(args), &read).say();
+    Ok(ExitCode::from(2))
+}
+
+/// Returns the error of logs without a figure, with what is most of them.
+fn nothing(names: &str, read: &LogContents) -> UserError {
+    let most = read.problems.iter().max_by_key(|it| it.count);
+    let why = most.map_or_else(
+        || "no test of the esp-now component came to its end in it".into(),
+        |it| format!("{}, {}", it.text, times(it.count)),
+    );
+    UserError::new(format!("{names} has no result of a test"))
+        .because(why)
+        .remedy(format!("espbench doctor {names} looks for causes; --full shows what was read"))
+}
+
+/// Says how many times.
+fn times(count: u64) -> String {
+    if count == 1 { "once".into() } else { format!("{count} times") }
+}
+
+/// Returns the names of the logs.
+fn names(args: &Args) -> String {
+    args.files.iter().map(|path| name(path)).collect::<Vec<_>>().join(" ")
 }
 
 fn name(path: &Path) -> String {

@@ -188,13 +188,23 @@ impl NetworkOutput {
             return Ok(());
         }
         say!(
-            "{:.1} s: {} packets into the lab, {} out of it; {} for no device of the lab, {} dropped (no buffer)",
+            "{:.1} s: {} packets into the lab, {} out of it",
             seconds(at),
             packets.came_in,
-            packets.went_out,
-            packets.strange,
-            packets.no_room + packets.overrun + refused,
+            packets.went_out
         );
+        let ignored = packets.strange;
+        if ignored > 0 {
+            let are = if ignored == 1 { "packet was" } else { "packets were" };
+            say!(
+                "{ignored} {are} left out: for nobody in the lab, or IPv6, which it does not carry"
+            );
+        }
+        let dropped = packets.no_room + packets.overrun + refused;
+        if dropped > 0 {
+            let are = if dropped == 1 { "packet was" } else { "packets were" };
+            say!("{dropped} {are} dropped between this host and the lab: a queue was full");
+        }
         if fragments.0 + fragments.1 > 0 {
             say!(
                 "{} fragments dropped by devices, {} packets not put together (--no-reassembly is \

@@ -9,6 +9,7 @@ use super::times;
 use crate::cell::Estimate;
 use crate::cluster;
 use crate::interval::{fairness, mean, mean_t, stddev};
+use crate::live::LateProbes;
 use crate::quantile::Sorted;
 use crate::run::Recorded;
 use crate::summary::round_trips::ProbeCounts;
@@ -45,8 +46,8 @@ impl Device {
 
     /// Returns the device's losses in percent of its pings.
     fn loss(&self) -> Option<f64> {
-        let lost = (self.tally.lost + self.tally.late) as f64;
-        (self.tally.probes > 0).then(|| 100.0 * lost / self.tally.probes as f64)
+        let (lost, of) = self.tally.loss_of(LateProbes::Lost);
+        (of > 0).then(|| 100.0 * lost as f64 / of as f64)
     }
 }
 

@@ -3,6 +3,7 @@
 use super::out::{CUT, EspNowCells};
 use crate::cell::Estimate;
 use crate::interval::{mean, stddev};
+use crate::live::LateProbes;
 use crate::run::Recorded;
 use crate::series;
 use crate::summary::round_trips::ProbeCounts;
@@ -18,7 +19,8 @@ pub(super) fn one_way(out: &mut EspNowCells<'_>, recorded: &Recorded, seed: u64)
     let n = times.len() as u64;
     let spread = Estimate { value: stddev(&times), n, ..Estimate::default() };
     out.push("latency_stddev", "ms", spread, None);
-    out.loss(tally.lost + tally.late, tally.probes, None);
+    let (lost, of) = tally.loss_of(LateProbes::Lost);
+    out.loss(lost, of, None);
 }
 
 /// Adds the round trips with one device, as its console prints them and as they were.
@@ -26,7 +28,8 @@ pub(super) fn ping(out: &mut EspNowCells<'_>, recorded: &Recorded, seed: u64) {
     let tally = ProbeCounts::of(&recorded.samples);
     let probes: Vec<&Probe> = series::delivered(recorded).collect();
     out.extremes("rtt", &printed(&probes), seed, Some(CUT));
-    out.loss(tally.lost + tally.late, tally.probes, lateness(tally.late));
+    let (lost, of) = tally.loss_of(LateProbes::Lost);
+    out.loss(lost, of, lateness(tally.late));
     let times = exact(&probes);
     out.extremes("rtt_exact", &times, seed, None);
     out.quantiles("rtt_exact", &times, None);

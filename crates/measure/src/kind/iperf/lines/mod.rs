@@ -171,9 +171,9 @@ impl IperfLines {
 
     fn summary(&self, observer: Observer) -> Option<String> {
         let what = match observer {
-            Observer::Sender => "sent",
-            Observer::Receiver => "received",
-            Observer::Peer => "received by the peer",
+            Observer::Sender => "this host sends",
+            Observer::Receiver => "device sends",
+            Observer::Peer => "device receives",
         };
         let rates = self.rates.get(&observer)?;
         let mean = number(crate::interval::mean(rates)?);
@@ -282,7 +282,7 @@ mod tests {
             lines.add(&total),
             [
                 "[  1] 0.0000-2.0000 sec  7.38 MBytes  31.0 Mbits/sec",
-                "sent: mean of 2 intervals 31.0 Mbits/sec, best second 41.9 Mbits/sec",
+                "this host sends: mean of 2 intervals 31.0 Mbits/sec, best second 41.9 Mbits/sec",
             ]
         );
     }
@@ -350,7 +350,7 @@ mod tests {
             lines.add(&total(taken)),
             [
                 "[  1] 0.0000-1.0000 sec   244 KBytes  2.00 Mbits/sec",
-                "received by the peer: mean of 1 interval 2.00 Mbits/sec, best second 2.00 Mbits/sec",
+                "device receives: mean of 1 interval 2.00 Mbits/sec, best second 2.00 Mbits/sec",
             ]
         );
         assert_eq!(

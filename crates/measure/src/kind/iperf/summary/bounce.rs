@@ -8,6 +8,7 @@
 use crate::bootstrap;
 use crate::cell::{Cell, Estimate};
 use crate::interval::{stddev, wilson};
+use crate::live::{FateCounts, LateProbes};
 use crate::quantile::Sorted;
 use crate::run::Recorded;
 use crate::series;
@@ -15,7 +16,6 @@ use crate::summary::round_trips::QUANTILES;
 use crate::summary::{CellColumns, SummaryContext};
 use alloc::format;
 use alloc::vec::Vec;
-use espbench_model::sample::{Cause, Fate, Sample};
 
 /// Returns the result cells of one recorded cell.
 pub(super) fn summarize(
@@ -41,15 +41,12 @@ pub(super) fn summarize(
     push("rtt_stddev", "ms", Estimate { value: stddev(&times), n, ..Estimate::default() });
     let rate = mean.value.filter(|&ms| ms > 0.0).map(|ms| 1000.0 / ms);
     push("requests_rate", "/s", Estimate { value: rate, n, ..Estimate::default() });
-    let fate = |wanted: fn(&Fate) -> bool| {
-        let of = |s: &&Sample| matches!(s, Sample::Probe(p) if wanted(&p.fate));
-        recorded.samples.iter().filter(of).count() as u64
-    };
-    let lost = fate(|f| matches!(f, Fate::Lost(cause) if *cause != Cause::Stopped));
-    let corrupt = fate(|f| *f == Fate::Corrupt);
-    push("loss", "%", wilson(lost, n + lost + corrupt).scaled(100.0));
+    let counts = FateCounts::of(&recorded.samples);
+    let (lost, of) = counts.loss_of(LateProbes::Apart);
+    push("loss", "%", wilson(lost, of).scaled(100.0));
+    let corrupt = counts.corrupt;
     if corrupt > 0 {
-        push("probes_corrupt", "probes", Estimate::exact(corrupt as f64, n + lost + corrupt));
+        push("probes_corrupt", "probes", Estimate::exact(corrupt as f64, of));
     }
     cells
 }
@@ -60,7 +57,7 @@ mod tests {
     use crate::cell::Origin;
     use crate::run::Site;
     use alloc::collections::BTreeMap;
-    use espbench_model::sample::Probe;
+    use espbench_model::sample::{Cause, Fate, Probe, Sample};
     use espbench_model::time::Instant;
     use espbench_model::workload::{Bounceback, Iperf, Workload};
 

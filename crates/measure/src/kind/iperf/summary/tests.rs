@@ -96,7 +96,9 @@ fn without_a_report_nothing_is_claimed_of_the_device() {
         ],
     );
     assert!(got.contains_key("throughput_sent"));
-    assert!(!got.contains_key("throughput_rx") && !got.contains_key("loss"));
+    assert_eq!(got["throughput_rx"].value, None);
+    assert!(got["throughput_rx"].note.as_deref().unwrap().contains("no report"));
+    assert!(!got.contains_key("loss"));
 }
 
 #[test]

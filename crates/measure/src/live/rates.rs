@@ -1,0 +1,150 @@
+//! Rates of a cell so far, in bounded memory, by the definitions of the summaries.
+
+use crate::kind::TestKind;
+use crate::units::megabits;
+use alloc::collections::BTreeMap;
+use espbench_model::sample::{Fate, Interval, Observer, Probe};
+use espbench_model::time::Instant;
+
+/// Intervals of parallel streams that are waited for, at most.
+const PENDING: usize = 64;
+
+/// First and last arrival.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct ArrivalSpan {
+    ends: Option<(Instant, Instant)>,
+    n: u64,
+}
+
+impl ArrivalSpan {
+    pub(super) fn add(&mut self, at: Instant) {
+        let (first, last) = self.ends.unwrap_or((at, at));
+        self.ends = Some((first.min(at), last.max(at)));
+        self.n += 1;
+    }
+
+    /// Returns the arrivals a second: n have n - 1 periods between them.
+    pub(super) fn per_second(&self) -> Option<f64> {
+        let (first, last) = self.ends?;
+        let seconds = last.since(first).as_secs_f64();
+        (seconds > 0.0).then(|| self.n.saturating_sub(1) as f64 / seconds)
+    }
+}
+
+/// The time over which messages were delivered.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct MessageSpan {
+    first_due: Option<Instant>,
+    last: Option<Instant>,
+    offered: Option<(Instant, Instant)>,
+}
+
+impl MessageSpan {
+    pub(super) fn add(&mut self, probe: &Probe) {
+        self.first_due = Some(self.first_due.map_or(probe.due, |it| it.min(probe.due)));
+        if probe.fate == Fate::Delivered {
+            self.last = self.last.max(probe.received);
+        }
+    }
+
+    pub(super) fn total(&mut self, interval: &Interval) {
+        if interval.total && interval.observer == Observer::Sender && self.offered.is_none() {
+            self.offered = Some((interval.start, interval.end));
+        }
+    }
+
+    /// Returns the messages delivered a second, of so many that came due.
+    pub(super) fn rate(&self, kind: &dyn TestKind, delivered: u64, due: u64) -> Option<f64> {
+        let start = self.offered.map(|it| it.0).or(self.first_due);
+        let offered = self.offered.map(|it| it.1.since(it.0).as_secs_f64());
+        let offering = offered.or_else(|| kind.offering(due)).unwrap_or_default();
+        let until_last =
+            start.zip(self.last).map_or(0.0, |(start, last)| last.since(start).as_secs_f64());
+        let seconds = offering.max(until_last);
+        (seconds > 0.0 && due > 0).then(|| delivered as f64 / seconds)
+    }
+}
+
+/// Rates of one observer's intervals.
+#[derive(Clone, Debug, Default)]
+pub(super) struct MeanRate {
+    begin: Option<Instant>,
+    /// Sums over the streams of intervals that are not whole in all of them: how many, and Mbit/s.
+    pending: BTreeMap<u64, (usize, f64)>,
+    /// Intervals that are whole in all streams.
+    whole: Mean,
+    /// Message rates of runs.
+    messages: Mean,
+    /// Rates of streams by their totals, added up.
+    totals: Option<f64>,
+    octets: [f64; 2],
+    seconds: [f64; 2],
+    any: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Mean {
+    sum: f64,
+    n: u64,
+}
+
+impl Mean {
+    fn add(&mut self, value: f64) {
+        self.sum += value;
+        self.n += 1;
+    }
+
+    fn value(self) -> Option<f64> {
+        (self.n > 0).then(|| self.sum / self.n as f64)
+    }
+}
+
+impl MeanRate {
+    pub(super) fn add(&mut self, interval: &Interval, kind: &dyn TestKind) {
+        self.any = true;
+        let span = interval.end.since(interval.start);
+        let at = usize::from(interval.total);
+        self.octets[at] += interval.bytes as f64;
+        self.seconds[at] += span.as_secs_f64();
+        let rate = megabits(interval.bytes, span);
+        if interval.total {
+            self.totals = rate.map(|it| self.totals.unwrap_or_default() + it).or(self.totals);
+            return;
+        }
+        let begin = *self.begin.get_or_insert(interval.start);
+        if let Some(messages) = crate::series::message_rate(interval) {
+            self.messages.add(messages);
+        }
+        let (streams, true) = kind.whole(begin, interval) else { return };
+        let Some(rate) = rate else { return };
+        let sum = self.pending.entry(interval.seq).or_default();
+        *sum = (sum.0 + 1, sum.1 + rate);
+        if sum.0 == streams {
+            self.whole.add(sum.1);
+            self.pending.remove(&interval.seq);
+        } else if self.pending.len() > PENDING {
+            self.pending.pop_first();
+        }
+    }
+
+    /// Returns whether the observer has told anything.
+    pub(super) const fn any(&self) -> bool {
+        self.any
+    }
+
+    /// Returns Mbit/s of streams: the mean of their whole intervals, or else what the totals give.
+    pub(super) fn streams(&self) -> Option<f64> {
+        self.whole.value().or(self.totals)
+    }
+
+    /// Returns the mean of the runs' messages a second.
+    pub(super) fn messages(&self) -> Option<f64> {
+        self.messages.value()
+    }
+
+    /// Returns Mbit/s over the time of the total, or of all intervals so far.
+    pub(super) fn octets(&self) -> Option<f64> {
+        let at = usize::from(self.seconds[1] > 0.0);
+        (self.seconds[at] > 0.0).then(|| self.octets[at] * 8e-6 / self.seconds[at])
+    }
+}

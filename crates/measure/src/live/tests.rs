@@ -1,0 +1,247 @@
+//! What is shown while a cell goes is what its summary says, in every kind of test.
+
+use super::Meter;
+use crate::cell::Origin;
+use crate::kind;
+use crate::run::{Recorded, Site};
+use crate::summary::{SummaryContext, summarize};
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use espbench_model::random;
+use espbench_model::sample::{Cause, Fate, Interval, Link, Observer, Probe, Sample};
+use espbench_model::time::Instant;
+use espbench_model::workload::{Bounceback, Direction, EspNowTest, MqttMode, Transport, Workload};
+
+/// Works of every kind, with those of its forms that are counted otherwise.
+fn works() -> Vec<Workload> {
+    let mut works: Vec<Workload> =
+        kind::all().filter_map(|it| kind::default_of(it.name())).collect();
+    for work in works.clone() {
+        match work {
+            Workload::Iperf(work) => {
+                for transport in [Transport::Tcp, Transport::Udp] {
+                    for direction in [Direction::Forward, Direction::Reverse, Direction::FullDuplex]
+                    {
+                        works.push(Workload::Iperf(espbench_model::workload::Iperf {
+                            transport,
+                            direction,
+                            parallel: 2,
+                            ..work
+                        }));
+                    }
+                }
+                let bounceback = Some(Bounceback::DEFAULT);
+                works.push(Workload::Iperf(espbench_model::workload::Iperf { bounceback, ..work }));
+            }
+            Workload::MqttRate(work) => {
+                for mode in [MqttMode::Saturate, MqttMode::Search { low: 10.0, high: 100.0 }] {
+                    works.push(Workload::MqttRate(espbench_model::workload::MqttRate {
+                        mode,
+                        ..work
+                    }));
+                }
+            }
+            Workload::EspNow(work) => {
+                for test in [
+                    EspNowTest::OneWay,
+                    EspNowTest::Ping,
+                    EspNowTest::MultiPing,
+                    EspNowTest::Throughput,
+                    EspNowTest::Crypto,
+                    EspNowTest::Ota,
+                ] {
+                    works.push(Workload::EspNow(espbench_model::workload::EspNow { test, ..work }));
+                }
+            }
+            _ => {}
+        }
+    }
+    works
+}
+
+fn at(ms: f64) -> Instant {
+    Instant::from_nanos((ms * 1e6) as u64)
+}
+
+/// Returns samples with every fate and observer: what a kind does not record says nothing of it.
+fn samples(work: &Workload, seed: u64) -> Vec<Sample> {
+    let mut state = seed;
+    let mut chance = || (random::split_mix(&mut state) >> 11) as f64 / (1u64 << 53) as f64;
+    let mut samples = Vec::new();
+    for seq in 0..400u64 {
+        let due = seq as f64 * 10.0;
+        let sent = due + chance();
+        let received = sent + 1.0 + 50.0 * chance() * chance();
+        let fate = match chance() {
+            it if it < 0.8 => Fate::Delivered,
+            it if it < 0.86 => Fate::Late,
+            it if it < 0.9 => Fate::Corrupt,
+            it if it < 0.92 => Fate::Duplicate,
+            _ => Fate::Lost(Cause::Unknown),
+        };
+        let came = matches!(fate, Fate::Delivered | Fate::Late | Fate::Duplicate);
+        // Of a raw frame nothing comes late, or twice.
+        let came = came && (fate == Fate::Delivered || !matches!(work, Workload::RawEspNow(_)));
+        samples.push(Sample::Probe(Probe {
+            seq,
+            bytes: 100,
+            due: at(due),
+            queued: Some(at(due)),
+            sent: Some(at(sent)),
+            acked: Some(at(received)),
+            received: came.then(|| at(received)),
+            fate,
+            ..Probe::default()
+        }));
+    }
+    let (streams, own) = match work {
+        Workload::Iperf(work) => {
+            let observers: &[Observer] = match work.direction {
+                Direction::Forward => &[Observer::Sender, Observer::Peer],
+                Direction::Reverse => &[Observer::Receiver],
+                _ => &[Observer::Sender, Observer::Peer, Observer::Receiver],
+            };
+            (work.parallel, observers)
+        }
+        _ => (1, &[Observer::Sender, Observer::Peer, Observer::Receiver][..]),
+    };
+    // TCP loses nothing that its ends could count.
+    let is_tcp = matches!(work, Workload::Iperf(it) if it.transport == Transport::Tcp);
+    let counts_lost = |observer| observer != Observer::Sender && !is_tcp;
+    for observer in own.iter().copied() {
+        let mut totals = alloc::vec![(0, 0, 0); usize::from(streams)];
+        for seq in 0..6u64 {
+            for (link, total) in (0u16..).zip(&mut totals) {
+                // The last interval is a short rest.
+                let end = if seq == 5 { 5.3 } else { seq as f64 + 1.0 };
+                let bytes = (1e6 * (0.2 + chance()) * (end - seq as f64)) as u64;
+                let (datagrams, lost) = (bytes / 1000, (10.0 * chance()) as u64);
+                *total = (total.0 + bytes, total.1 + datagrams, total.2 + lost);
+                samples.push(Sample::Interval(Interval {
+                    link: Link(link),
+                    seq,
+                    observer,
+                    start: at(seq as f64 * 1e3),
+                    end: at(end * 1e3),
+                    bytes,
+                    datagrams: Some(datagrams),
+                    lost: counts_lost(observer).then_some(lost),
+                    ..Interval::default()
+                }));
+            }
+        }
+        for (link, (bytes, datagrams, lost)) in (0u16..).zip(totals) {
+            samples.push(Sample::Interval(Interval {
+                link: Link(link),
+                seq: 6,
+                total: true,
+                observer,
+                end: at(5300.0),
+                bytes,
+                datagrams: Some(datagrams),
+                lost: counts_lost(observer).then_some(lost),
+                ..Interval::default()
+            }));
+        }
+    }
+    samples
+}
+
+#[test]
+fn progress_and_result_are_the_same_figures_in_every_kind() {
+    let mut compared: BTreeMap<String, usize> = BTreeMap::new();
+    for work in works() {
+        for (origin, seed) in [(Origin::Measured, 1), (Origin::Simulated, 2), (Origin::Measured, 3)]
+        {
+            let recorded = Recorded {
+                ordinal: 0,
+                repetition: 0,
+                workload: work,
+                samples: samples(&work, seed),
+                counters: BTreeMap::new(),
+                facts: BTreeMap::new(),
+                error: None,
+            };
+            let site = Site::default();
+            let cells = summarize(&recorded, &SummaryContext { site: &site, origin, seed: 1 });
+            let mut meter = Meter::new(&work, origin);
+            recorded.samples.iter().for_each(|it| meter.add(it));
+            for shown in meter.figures() {
+                let cell = cells.iter().find(|it| it.id.metric == shown.metric);
+                let value = cell.and_then(|it| it.value);
+                let place = format!("{work:?}, {}: {} {:?}", shown.metric, shown.value, value);
+                let value = value.unwrap_or_else(|| panic!("no such result: {place}"));
+                // Quantiles so far are at most 0.8 % too large.
+                assert!((shown.value - value).abs() <= 0.009 * value.abs(), "{place}");
+                *compared.entry(shown.metric).or_default() += 1;
+            }
+        }
+    }
+    for metric in [
+        "rtt_p50",
+        "rtt_p99",
+        "latency_p50",
+        "latency_avg",
+        "latency_max",
+        "rtt_exact_p99",
+        "response_p99",
+        "join_time_p50",
+        "loss",
+        "message_rate",
+        "message_rate_avg",
+        "throughput_rx",
+        "throughput_tx",
+        "throughput",
+        "throughput_received",
+    ] {
+        assert!(compared.contains_key(metric), "{metric} is not compared: {compared:?}");
+    }
+}
+
+#[test]
+fn what_was_stopped_at_any_moment_is_shown_and_summed_up_alike() {
+    let Some(Workload::UdpEcho(work)) = kind::default_of("udp-echo") else { unreachable!() };
+    let work = Workload::UdpEcho(work);
+    let all = samples(&work, 5);
+    for n in [1, 2, 10, 57, 200] {
+        let samples: Vec<Sample> = all[..n].to_vec();
+        let mut meter = Meter::new(&work, Origin::Measured);
+        samples.iter().for_each(|it| meter.add(it));
+        let loss = meter.loss().map(|it| it * 100.0);
+        let recorded = Recorded {
+            ordinal: 0,
+            repetition: 0,
+            workload: work,
+            samples,
+            counters: BTreeMap::new(),
+            facts: [("stopped".into(), "before its end".into())].into(),
+            error: None,
+        };
+        let site = Site::default();
+        let context = SummaryContext { site: &site, origin: Origin::Measured, seed: 1 };
+        let cells = summarize(&recorded, &context);
+        let cell = cells.iter().find(|it| it.id.metric == "loss").unwrap();
+        assert_eq!(loss, cell.value);
+        assert!(recorded.is_stopped());
+    }
+}
+
+#[test]
+fn a_search_and_a_device_that_is_listened_to_have_no_latency() {
+    let Some(Workload::MqttRate(mut work)) = kind::default_of("mqtt-rate") else { unreachable!() };
+    for (mode, wanted) in
+        [(MqttMode::Listen, &["message_rate"][..]), (MqttMode::Search { low: 1.0, high: 2.0 }, &[])]
+    {
+        work.mode = mode;
+        let mut meter = Meter::new(&Workload::MqttRate(work), Origin::Measured);
+        for ms in [0, 100, 200] {
+            let (due, received) = (at(f64::from(ms)), Some(at(f64::from(ms))));
+            meter.add(&Sample::Probe(Probe { due, received, ..Probe::default() }));
+        }
+        let shown: Vec<String> = meter.figures().into_iter().map(|it| it.metric).collect();
+        assert_eq!(shown, wanted);
+        assert_eq!(meter.times(), None);
+    }
+}
