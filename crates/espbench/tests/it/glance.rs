@@ -67,7 +67,7 @@ fn a_plan_for_a_battery_leads_with_current_and_life() {
     assert_short(&answer, 15);
     let head = answer.lines().nth(1).unwrap();
     let (current, life) = (head.find("current mean"), head.find("battery life"));
-    assert!(current.is_some() && current < life && life < head.find("delay max"), "{answer}");
+    assert!(current.is_some() && current < life && life < head.find("delay p99"), "{answer}");
     assert!(answer.contains("  ps-none") && answer.contains("  ps-min-modem"), "{answer}");
 }
 
@@ -90,8 +90,7 @@ fn power_save_leads_with_current_and_the_life_of_a_named_battery() {
         let head = answer.lines().next().unwrap();
         assert!(head.starts_with("power-save: udp-echo and mqtt-rate, on sim"), "{answer}");
         let columns = answer.lines().nth(1).unwrap();
-        // A hundred samples enclose no p99.
-        for column in ["current mean (mA)", "battery life (h)", "delay max (ms)", "lost (%)"] {
+        for column in ["current mean (mA)", "battery life (h)", "delay p99 (ms)", "lost (%)"] {
             assert!(columns.contains(column), "{column}: {answer}");
         }
         assert!(answer.contains("  mqtt-rate ps-max-li10"), "{answer}");

@@ -39,11 +39,9 @@ impl Headline {
 
 /// Metrics of a battery, which every kind of test in the lab may have, and its price: how late messages are, and how
 /// many are lost.
-pub(crate) const BATTERY: [Headline; 6] = [
+pub(crate) const BATTERY: [Headline; 4] = [
     Headline::new(Goal::Battery, "current_mean", "current", "mean"),
     Headline::new(Goal::Battery, "battery_life", "battery life", ""),
     Headline::new(Goal::Battery, "response_p99", "delay", "p99"),
-    Headline::new(Goal::Battery, "response_p90", "delay", "p90"),
-    Headline::new(Goal::Battery, "response_max", "delay", "max"),
     Headline::new(Goal::Battery, "loss", "lost", ""),
 ];

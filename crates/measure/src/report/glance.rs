@@ -209,7 +209,8 @@ pub(super) fn first_look(
 fn advice(headlines: &[Headline], cells: &[Digest], step_ns: Option<u64>) -> Vec<Warning> {
     let mut warnings = Vec::new();
     for digest in cells {
-        let shown = headlines.iter().filter_map(|it| Some((it.name(), digest.cell(it.metric)?)));
+        let judged = headlines.iter().filter(|it| it.goal != Goal::Battery);
+        let shown = judged.filter_map(|it| Some((it.name(), digest.cell(it.metric)?)));
         for (name, cell) in shown {
             let coarse = step_ns.and_then(|step| warning::clock(&name, cell, step));
             let found = warning::few_samples(&name, cell).into_iter().chain(coarse);
@@ -336,8 +337,10 @@ pub(crate) fn retain_sound(all: &mut Vec<Headline>, cells: &[&Digest]) {
         let largest = format!("{}_max", metric::parse(it.metric).0);
         let lack =
             |digest: &&&Digest| digest.cell(&largest).is_some() && digest.cell(it.metric).is_none();
-        2 * open <= of().filter(|cell| cell.value.is_some()).count()
-            && !cells.iter().any(|digest| lack(&digest))
+        // The price of a battery's life is the same statistic in all parts of a plan.
+        it.goal == Goal::Battery
+            || 2 * open <= of().filter(|cell| cell.value.is_some()).count()
+                && !cells.iter().any(|digest| lack(&digest))
     };
     let mut shown: Vec<Headline> = Vec::new();
     for it in all.iter().filter(|it| is_tail(it)) {
