@@ -64,7 +64,7 @@ pub struct Args {
     #[arg(long, value_name = "BATTERY", conflicts_with = "resume")]
     battery: Option<Battery>,
     /// Devices that are measured in the virtual lab, in place of the plan's and of the lab's own number
-    #[arg(long, value_name = "NUMBER", conflicts_with = "resume",
+    #[arg(long, value_name = "DEVICES", conflicts_with = "resume",
         value_parser = clap::value_parser!(u16).range(1..))]
     devices: Option<u16>,
     /// sdkconfig of the simulated devices: its chip, its clock and the options that shape links become keys of
