@@ -265,7 +265,8 @@ fn remedy(error: &clap::Error, asked: &Asked<'_>, given: Option<&str>) -> String
         _ => None,
     };
     let usage = || {
-        let usage = one_line(&error.get(ContextKind::Usage)?.to_string());
+        let mut command = asked.command.clone().bin_name(format!("espbench {}", asked.path));
+        let usage = one_line(&command.render_usage().to_string());
         Some(format!("write {}", usage.strip_prefix("Usage: ").unwrap_or(&usage)))
     };
     match error.kind() {

@@ -384,7 +384,7 @@ fn what_people_type_first_is_answered_with_what_to_type() {
         ),
         ("iperf -c 127.0.0.1 -b 10Mbps", "`10Mbps` is no rate", "-b 10m"),
         ("echo 127.0.0.1 --json", "unexpected argument '--json' found", "--format json"),
-        ("ping", "were not provided: <HOST>", "write espbench ping <HOST>"),
+        ("ping", "were not provided: <HOST>", "write espbench ping [OPTIONS] <HOST>"),
         (
             "ping 127.0.0.1 --nonsense",
             "unexpected argument '--nonsense' found",

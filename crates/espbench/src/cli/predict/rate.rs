@@ -19,11 +19,10 @@ Examples:
   espbench predict rate --phy-rate 24M --profile esp32c6 --set-by interface --idf v5.3
   espbench predict rate --payload 250 --every 100ms --devices 20
   espbench predict rate --phy-rates 1M,11M,54M --room home --walls 2 --loss 0.5%
-  espbench predict rate --phy-rates all -o rates.html
 
-With --phy-rate: whether that rate is on the air, by the call that sets it, the chip and the release of
-ESP-IDF, and what it costs against the default of 1 Mbit/s. Otherwise rates are ranked by the 99th percentile of the latency. Those whose intervals overlap that of the best
-tie with it, and those that break a limit (--loss, 1% by default) have no rank. Rates of which the chip's datasheet has no sensitivity, nor one to infer it from, are left out.";
+With --phy-rate: whether that rate is on the air, and what it costs against 1 Mbit/s. Otherwise rates
+are ranked by the p99 of the latency; those that break a limit (--loss, 1%) have no rank, and those
+without a known sensitivity are left out (docs/predict.md).";
 
 /// Rates that `esp_now_set_peer_rate_config` takes, by their shortest names; those that a chip does not have are
 /// left out.
