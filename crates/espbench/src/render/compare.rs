@@ -37,7 +37,12 @@ pub fn render(
     }
     line(&mut out, anstyle::Style::new(), &format!("  {}", counts(comparisons)));
     let all = differing(comparisons);
-    let shown: Vec<&Comparison> = all.iter().copied().take(ROWS).collect();
+    let mut shown: Vec<&Comparison> = all.iter().copied().take(ROWS).collect();
+    // A few results are shown as they are, also where none differs.
+    let alike = |it: &&Comparison| it.verdict.kind() == VerdictKind::NoDifferenceShown;
+    if shown.is_empty() && comparisons.iter().filter(alike).count() <= ROWS / 2 {
+        shown = comparisons.iter().filter(alike).collect();
+    }
     for (is_worse, row) in rows(&shown, screen.most()) {
         let style = match is_worse {
             None => colours.faint,
@@ -46,13 +51,13 @@ pub fn render(
         };
         line(&mut out, style, &row);
     }
-    if all.len() > shown.len() {
+    if all.len() > shown.len() && !shown.is_empty() {
         let more = digits::count((all.len() - shown.len()) as u64);
         line(&mut out, colours.faint, &format!("  … and {more} more that differ, each less"));
     }
     let same = comparisons.iter().filter(|it| it.verdict.kind() == VerdictKind::NoDifferenceShown);
     let same = same.count();
-    if same > 0 && !shown.is_empty() {
+    if same > 0 && !all.is_empty() {
         let results = if same == 1 { "result" } else { "results" };
         let text = format!("  {} {results} without a difference shown", digits::count(same as u64));
         line(&mut out, colours.faint, &text);

@@ -92,7 +92,8 @@ impl Colours {
 #[must_use]
 pub fn render(report: &Report, screen: Screen) -> String {
     let (colours, width, most) = (Colours::new(screen.coloured), screen.width(), screen.most());
-    let mut page = Page { out: String::new(), colours, width, most };
+    let is_simulated = report.run.origin == Origin::Simulated;
+    let mut page = Page { out: String::new(), colours, width, most, is_simulated };
     page.title(report);
     page.overridden(report);
     page.failures(report);
@@ -101,7 +102,7 @@ pub fn render(report: &Report, screen: Screen) -> String {
         page.end(report);
         return page.out;
     }
-    let mut tail = Page { out: String::new(), colours, width, most };
+    let mut tail = Page { out: String::new(), colours, width, most, is_simulated };
     tail.beside(report);
     tail.truth(report);
     tail.advice(report);
@@ -138,6 +139,8 @@ struct Page {
     width: usize,
     /// Characters that a line of figures may have.
     most: usize,
+    /// Whether the figures are the lab's.
+    is_simulated: bool,
 }
 
 impl Page {
@@ -256,7 +259,9 @@ impl Page {
 
     /// Writes as many rows of one suite as end at that line, with what follows from them.
     fn suite(&mut self, group: &GlanceGroup, end: usize) {
-        let published = group.published.as_ref().map(|it| agreement(it, group));
+        // That a simulated test has no published counterpart is said once, below.
+        let says = |it: &&Agreement| it.ratio.is_some() || it.fitted > 0 || !self.is_simulated;
+        let published = group.published.as_ref().filter(says).map(|it| agreement(it, group));
         let published = published.map(|it| format!("against published: {it}"));
         let words: Vec<String> = parts::battery(group)
             .iter()

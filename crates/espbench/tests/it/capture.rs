@@ -128,8 +128,9 @@ fn files_of_others_and_damaged_ones_are_told_of() {
     std::fs::write(bench.path("bt.pcap"), case("capture-bluetooth.pcap")).unwrap();
     let text = bench.run(&["capture", "bt.pcap"]).ok();
     assert!(text.contains("This file cannot tell"), "{text}");
-    let text = bench.run(&["doctor", "bt.pcap"]).ok();
-    assert!(text.starts_with("bt.pcap: this file cannot tell"), "{text}");
+    let ran = bench.run(&["doctor", "bt.pcap"]);
+    assert_eq!(ran.status, Some(2));
+    assert!(ran.out.starts_with("bt.pcap: this file cannot tell"), "{}", ran.out);
     std::fs::write(bench.path("cut.pcap"), case("capture-cut.pcap")).unwrap();
     let text = bench.run(&["capture", "cut.pcap"]).ok();
     assert!(text.contains("The file ends within a packet"), "{text}");

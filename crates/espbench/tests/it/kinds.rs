@@ -36,8 +36,13 @@ const ELSEWHERE: &[(&str, &[&str])] = &[
     ("espbench/src/cli/iperf/printer.rs", &["iperf"]),
     ("espbench/src/cli/iperf/rows.rs", &["iperf"]),
     ("espbench/src/cli/iperf/server.rs", &["iperf"]),
-    // The command of a board's console.
-    ("engine/src/boards/learned.rs", &["iperf"]),
+    // What people type that another program has.
+    ("espbench/src/cli/told.rs", &["iperf"]),
+    // The digits that consoles of the component print.
+    ("measure/src/digits.rs", &["esp-now"]),
+    // Works that say themselves where their devices are.
+    ("measure/src/plan/places.rs", &["esp-now", "raw-esp-now"]),
+    ("measure/src/run.rs", &["esp-now", "raw-esp-now"]),
     // Plans and labs with the name of what they test.
     (
         "espbench/src/cli/builtin.rs",

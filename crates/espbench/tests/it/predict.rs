@@ -218,7 +218,7 @@ fn what_is_wrong_is_said_with_what_to_do() {
         (&["rate", "--phy-rates", "1M,,2M"], "``"),
         (&["rate", "--phy-rates", ""], "``"),
         (&["fleet", "--devices", "5", "-o", "curve.xyz"], "xyz"),
-        (&["fleet", "--lab", "two-boards", "--devices", "50"], "need [group.line]"),
+        (&["fleet", "--lab", "two-boards", "--devices", "50"], "add [group.line]"),
         (
             &["fleet", "--devices", "5", "--battery", "4xCARROT"],
             "is no battery: use cells (AA, AAA",
@@ -577,8 +577,8 @@ fn frames_that_a_release_does_not_send_are_refused() {
             "takes 260 frames of 250 bytes",
             "shorter --payload",
         ),
-        (&["--frame-sizes", "0"], "--frame-sizes", "--help"),
-        (&["--distances", "far"], "--distances", "--help"),
+        (&["--frame-sizes", "0"], "--frame-sizes", "do:  --frame-sizes <BYTES>"),
+        (&["--distances", "far"], "--distances", "do:  --distances"),
     ] {
         let ran = bench.run(&[&["predict", "frames"], args].concat());
         assert_eq!(ran.status, Some(2), "{}", ran.err);

@@ -20,7 +20,7 @@ fn bench() -> TestDir {
 #[track_caller]
 fn is_whole(bench: &TestDir) {
     let runs = bench.run(&["runs"]).ok();
-    assert!(runs.starts_with("slow-1") && runs.trim_end().ends_with("complete"), "{runs}");
+    assert!(runs.starts_with("slow-1") && runs.contains("  complete"), "{runs}");
 }
 
 fn full() -> File {

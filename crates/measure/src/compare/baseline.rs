@@ -188,6 +188,7 @@ mod tests {
     use crate::metric::{MetricFacts, registry};
     use alloc::string::ToString as _;
     use alloc::vec;
+    use core::slice::from_ref;
 
     const TOLERANCE: Tolerance = Tolerance { part: 0.1, points: Some(1.0) };
 
@@ -209,7 +210,7 @@ mod tests {
     }
 
     fn only(now: &Cell, before: &Cell) -> BaselineVerdict {
-        let rows = baseline(&[now.clone()], &to_keep(&[before.clone()], &[]), &[], &TOLERANCE);
+        let rows = baseline(from_ref(now), &to_keep(from_ref(before), &[]), &[], &TOLERANCE);
         assert_eq!(rows.len(), 1, "{rows:?}");
         rows[0].verdict
     }
@@ -264,7 +265,7 @@ mod tests {
         let unbounded = cell("rtt_p99", "ms", 20, (10.0, Some(9.0), None));
         assert_eq!(only(&unbounded, &unbounded), BaselineVerdict::LeftOut);
         let named = ["rtt_p99".to_string()];
-        let kept = to_keep(&[unbounded.clone()], &named);
+        let kept = to_keep(from_ref(&unbounded), &named);
         let rows = baseline(&[unbounded], &kept, &named, &TOLERANCE);
         assert_eq!(rows[0].verdict, BaselineVerdict::Holds, "what is named is decided");
     }

@@ -2,8 +2,9 @@
 
 use crate::kind::TestKind;
 use crate::units::megabits;
-use alloc::collections::BTreeMap;
-use espbench_model::sample::{Fate, Interval, Observer, Probe};
+use alloc::collections::{BTreeMap, BTreeSet};
+use core::time::Duration;
+use espbench_model::sample::{Fate, Interval, Link, Observer, Probe};
 use espbench_model::time::Instant;
 
 /// Intervals of parallel streams that are waited for, at most.
@@ -77,6 +78,12 @@ pub(super) struct MeanRate {
     messages: Mean,
     /// Rates of streams by their totals, added up.
     totals: Option<f64>,
+    /// Streams that have told something, of at most as many as `link` can number.
+    links: BTreeSet<Link>,
+    /// Octets of the intervals that are of the test, and the time from its start to the end of the last of them.
+    in_test: (u64, Duration),
+    /// Whether the links are more than the test's own streams: of several devices.
+    several: bool,
     octets: [f64; 2],
     seconds: [f64; 2],
     any: bool,
@@ -115,7 +122,17 @@ impl MeanRate {
         if let Some(messages) = crate::series::message_rate(interval) {
             self.messages.add(messages);
         }
-        let (streams, true) = kind.whole(begin, interval) else { return };
+        self.links.insert(interval.link);
+        if let Some(length) = kind.length_of(interval.seq) {
+            self.in_test.0 += interval.bytes;
+            let end = length.saturating_mul(u32::try_from(interval.seq + 1).unwrap_or(u32::MAX));
+            self.in_test.1 = self.in_test.1.max(end);
+        }
+        let (streams, is_whole) = kind.whole(begin, interval);
+        self.several |= self.links.len() > streams;
+        if !is_whole {
+            return;
+        }
         let Some(rate) = rate else { return };
         let sum = self.pending.entry(interval.seq).or_default();
         *sum = (sum.0 + 1, sum.1 + rate);
@@ -132,8 +149,13 @@ impl MeanRate {
         self.any
     }
 
-    /// Returns Mbit/s of streams: the mean of their whole intervals, or else what the totals give.
+    /// Returns Mbit/s of streams: the mean of their whole intervals, or else what the totals give. Of several devices,
+    /// all octets over the time: an interval that one of them lacks is one in which it moved nothing.
     pub(super) fn streams(&self) -> Option<f64> {
+        let (octets, time) = self.in_test;
+        if self.several && !time.is_zero() {
+            return megabits(octets, time);
+        }
         self.whole.value().or(self.totals)
     }
 

@@ -245,3 +245,53 @@ fn a_search_and_a_device_that_is_listened_to_have_no_latency() {
         assert_eq!(meter.times(), None);
     }
 }
+
+#[test]
+fn several_devices_that_lack_intervals_are_shown_as_their_sum() {
+    let Some(Workload::Iperf(work)) = kind::default_of("iperf") else { unreachable!() };
+    let work = Workload::Iperf(espbench_model::workload::Iperf {
+        transport: Transport::Udp,
+        direction: Direction::Reverse,
+        time: core::time::Duration::from_secs(5),
+        interval: core::time::Duration::from_secs(1),
+        ..work
+    });
+    let interval = |link, seq, (start, end), bytes| {
+        Sample::Interval(Interval {
+            link: Link(link),
+            seq,
+            observer: Observer::Receiver,
+            start: at(start),
+            end: at(end),
+            bytes,
+            ..Interval::default()
+        })
+    };
+    let mut samples = Vec::new();
+    for (link, seq) in (0..3).flat_map(|link| (0..5).map(move |seq| (link, seq))) {
+        // One of them is silent for a second.
+        if (link, seq) != (1, 2) {
+            let start = 1e3 * seq as f64;
+            samples.push(interval(link, seq, (start, start + 1e3), 100_000 * u64::from(link + 1)));
+        }
+    }
+    let mut meter = Meter::new(&work, Origin::Simulated);
+    samples.iter().for_each(|it| meter.add(it));
+    let recorded = Recorded {
+        ordinal: 0,
+        repetition: 0,
+        workload: work,
+        samples,
+        counters: BTreeMap::new(),
+        facts: BTreeMap::new(),
+        error: None,
+    };
+    let site = Site::default();
+    let context = SummaryContext { site: &site, origin: Origin::Simulated, seed: 1 };
+    let cells = summarize(&recorded, &context);
+    let sum = cells.iter().find(|it| it.id.metric == "throughput_tx").unwrap().value;
+    let shown = meter.figures().into_iter().find(|it| it.metric == "throughput_tx");
+    // 5 s of 0.8, 1.6 and 2.4 Mbit/s, without a second of the middle one.
+    assert!((sum.unwrap() - 4.48).abs() < 1e-9, "{sum:?}");
+    assert!((shown.unwrap().value - 4.48).abs() < 1e-9);
+}

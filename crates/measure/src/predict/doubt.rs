@@ -59,7 +59,7 @@ impl Default for ChargeDoubts {
 
 impl ChargeDoubts {
     /// Draws factors of the parts of a device's charge, in the order of `EnergyPart::ALL`.
-    pub(super) fn factors(&self, normal: &mut Normal) -> [f64; 6] {
+    pub(super) fn factors(&self, normal: &mut NormalDraws) -> [f64; 6] {
         let mut by = |it: f64| factor(it, normal.next());
         let wake_times = by(self.wake_times);
         let awake = by(self.awake_current);
@@ -75,9 +75,9 @@ pub(super) fn factor(within: f64, deviations: f64) -> f64 {
 }
 
 /// Values of the normal distribution, the same in each run.
-pub(super) struct Normal(Xoshiro256PlusPlus);
+pub(super) struct NormalDraws(Xoshiro256PlusPlus);
 
-impl Normal {
+impl NormalDraws {
     /// Begins.
     pub(super) fn new() -> Self {
         Self(Xoshiro256PlusPlus::new(SEED))
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn ninety_five_in_a_hundred_lie_within_the_factor() {
-        let mut normal = Normal::new();
+        let mut normal = NormalDraws::new();
         let all: Vec<f64> = (0..DRAWS).map(|_| factor(1.4, normal.next())).collect();
         let within = all.iter().filter(|it| (1.0 / 1.4..=1.4).contains(*it)).count();
         let share = within as f64 / DRAWS as f64;

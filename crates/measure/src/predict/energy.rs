@@ -1,7 +1,7 @@
 //! Charge of devices that sleep between their messages.
 
 use super::battery::{Battery, BatteryDrain};
-use super::doubt::{ChargeDoubts, DRAWS, Normal, WITHIN};
+use super::doubt::{ChargeDoubts, DRAWS, NormalDraws, WITHIN};
 use super::trial::RoomTrial;
 use crate::cell::Estimate;
 use crate::cluster;
@@ -97,7 +97,7 @@ impl EnergyEstimates {
     /// what is not known of the constants and of the battery.
     #[must_use]
     pub fn days(&self, battery: &Battery) -> Estimate {
-        let life = |ma: f64, normal: &mut Normal| {
+        let life = |ma: f64, normal: &mut NormalDraws| {
             let battery = battery.deviating(|| normal.next());
             // An interval of few rooms may reach to where nothing is drawn, which says nothing.
             if ma > 0.0 { battery.days(ma) } else { f64::INFINITY }
@@ -117,14 +117,14 @@ impl EnergyEstimates {
 
     /// Returns a figure of the current with an interval from draws of all that is in doubt; without ends where
     /// the rooms have none.
-    fn doubted(&self, of: impl Fn(f64, &mut Normal) -> f64) -> Estimate {
+    fn doubted(&self, of: impl Fn(f64, &mut NormalDraws) -> f64) -> Estimate {
         let Estimate { value, n, low, high } = self.mean_ma;
         let (Some(mean), Some(low), Some(high)) = (value, low, high) else {
             return Estimate { value, n, low: None, high: None };
         };
         let shares = EnergyPart::ALL.map(|part| self.share(part));
         let has_parts = shares.iter().sum::<f64>() > 0.0;
-        let mut normal = Normal::new();
+        let mut normal = NormalDraws::new();
         let draw = |_| {
             let chance = normal.next();
             // An interval of few rooms need not be even about the mean.

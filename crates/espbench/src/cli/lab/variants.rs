@@ -211,12 +211,12 @@ mod tests {
         let row = |name: &str| lines.iter().find(|it| it.first() == Some(&name)).unwrap();
         assert_eq!(row("east")[1..5], ["6.0", "5.0", "3.0", "6"]);
         let stations = lines.iter().skip_while(|it| it.first() != Some(&"station")).skip(2);
-        let stations: Vec<_> = stations.take_while(|it| it.len() > 7).collect();
+        let stations: Vec<_> = stations.take_while(|it| it[0] == "device").collect();
         assert_eq!(stations.len(), 40);
         for station in stations {
-            let dbm: Vec<f64> = station[4..7].iter().map(|it| it.parse().unwrap()).collect();
+            let dbm: Vec<f64> = station[5..8].iter().map(|it| it.parse().unwrap()).collect();
             let strongest = dbm.iter().copied().fold(f64::MIN, f64::max);
-            let joined = ["access", "east", "south"].iter().position(|it| *it == station[7]);
+            let joined = ["access", "east", "south"].iter().position(|it| *it == station[8]);
             assert!(dbm[joined.unwrap()] >= strongest - 1.0, "{station:?}");
         }
     }

@@ -88,6 +88,6 @@ fn long_tables_are_cut_and_say_so() {
     let survey = scene.survey(1);
     let room = Room { scene: &scene, survey: &survey, seed: 1 };
     // 30 groups hear 29 others each.
-    assert!(super::text(&room).contains("570 more rows were left out."));
-    assert!(html(&room).contains("570 more rows were left out."));
+    assert!(super::text(&room).contains("Left out: 570 more rows."));
+    assert!(html(&room).contains("Left out: 570 more rows."));
 }

@@ -262,14 +262,14 @@ impl TestKind for MqttRate {
 
     fn caveats(&self, recorded: &Recorded) -> Vec<String> {
         match self.mode {
-            MqttMode::Listen => summary::Arrivals::of(recorded).caveats(recorded),
+            MqttMode::Listen => summary::HeardMessages::of(recorded).caveats(recorded),
             MqttMode::Search { .. } => summary::end_of_range(self, recorded).into_iter().collect(),
             MqttMode::Saturate | MqttMode::Offered(_) => Vec::new(),
         }
     }
 
     fn tells_loss(&self, recorded: &Recorded) -> bool {
-        self.mode != MqttMode::Listen || summary::Arrivals::of(recorded).numbering.tells_loss()
+        self.mode != MqttMode::Listen || summary::HeardMessages::of(recorded).numbering.tells_loss()
     }
 
     fn times(&self, recorded: &Recorded) -> Vec<f64> {

@@ -32,7 +32,7 @@ mod connections;
 mod listen;
 mod numbering;
 
-pub(super) use listen::Arrivals;
+pub(super) use listen::HeardMessages;
 
 use super::KIND;
 use crate::cell::{Cell, Estimate};

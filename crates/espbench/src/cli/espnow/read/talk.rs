@@ -21,7 +21,7 @@ pub(super) struct Logs {
 
 enum LogKind {
     Unknown,
-    One(Log),
+    One(Box<Log>),
     /// Of a conversation, by device.
     Talk(BTreeMap<String, Log>),
 }
@@ -80,7 +80,7 @@ impl Logs {
         } else {
             let mut log = Log::new(&self.console);
             log.take(&std::mem::take(&mut self.held));
-            self.kind = LogKind::One(log);
+            self.kind = LogKind::One(Box::new(log));
         }
     }
 

@@ -273,7 +273,10 @@ fn a_part_that_was_served_is_named_and_never_compared() {
             assert_eq!(first, Some(&Advice::PartlyServed { served, devices: 20 }));
             let document =
                 Estimate::exact(26.0, 1).into_cell(times[0].id.clone(), "s", Origin::Published);
-            assert_eq!(truth::truth(&cells, &[document.clone()], Documents::EspNow), None);
+            assert_eq!(
+                truth::truth(&cells, core::slice::from_ref(&document), Documents::EspNow),
+                None
+            );
             let beside = compare(&cells, &[document]);
             assert!(beside.iter().all(|it| it.ratio.is_none()), "{test} {served}");
         }

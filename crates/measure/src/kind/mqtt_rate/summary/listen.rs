@@ -6,12 +6,12 @@
 //!   `message_rate_min`, `message_rate_max`: the slowest and the fastest of those seconds.
 //! - `loss`: of the numbers from the first to the last, those that did not come, with the Wilson
 //!   interval. What is lost at the end, or across a restart of the device, no number shows.
-//!   Not known where messages are not counted ([`Numbering`]).
+//!   Not known where messages are not counted ([`MessageNumbering`]).
 //! - `interarrival_*`: from one message to the next. Messages that come in one packet come at once.
 //!
 //! What was offered, and when, only the device knows: there is no offered rate and no latency.
 
-use super::numbering::Numbering;
+use super::numbering::MessageNumbering;
 use super::{FEWEST_SECONDS, MqttCells, RATE, probes, total};
 use crate::cell::Estimate;
 use crate::interval::{mean_t, wilson};
@@ -26,13 +26,13 @@ use espbench_model::sample::{Fate, Interval, Observer, Probe, Sample};
 use espbench_model::time::{Duration, Instant};
 
 /// Messages that came, in their order.
-pub(in crate::kind::mqtt_rate) struct Arrivals {
-    pub(in crate::kind::mqtt_rate) numbering: Numbering,
+pub(in crate::kind::mqtt_rate) struct HeardMessages {
+    pub(in crate::kind::mqtt_rate) numbering: MessageNumbering,
     /// Times of all messages that count for the rate.
     times: Vec<Instant>,
 }
 
-impl Arrivals {
+impl HeardMessages {
     /// Collects what came. Where numbers are no counter, one that came before is no copy.
     pub(in crate::kind::mqtt_rate) fn of(recorded: &Recorded) -> Self {
         let unnumbered = recorded.counters.get("unnumbered").copied().unwrap_or(0);
@@ -45,7 +45,7 @@ impl Arrivals {
             unnumbered > 0 && unnumbered == probes(recorded).filter(came).count() as u64;
         let numbers: Vec<u64> =
             if all_unnumbered { Vec::new() } else { numbered.map(|it| it.seq).collect() };
-        let numbering = Numbering::of(&numbers, unnumbered);
+        let numbering = MessageNumbering::of(&numbers, unnumbered);
         let counts = |it: &&Probe| it.fate == Fate::Delivered || !numbering.tells_loss();
         let mut times: Vec<Instant> =
             probes(recorded).filter(came).filter(counts).filter_map(|it| it.received).collect();
@@ -93,7 +93,7 @@ const SILENT: f64 = 3.0;
 
 impl MqttCells<'_> {
     pub(super) fn listened(&mut self, recorded: &Recorded) {
-        let arrivals = Arrivals::of(recorded);
+        let arrivals = HeardMessages::of(recorded);
         self.heard(recorded, &arrivals);
         if arrivals.numbering.tells_loss() {
             self.missed(recorded);
@@ -107,10 +107,10 @@ impl MqttCells<'_> {
         }
     }
 
-    fn heard(&mut self, recorded: &Recorded, arrivals: &Arrivals) {
+    fn heard(&mut self, recorded: &Recorded, arrivals: &HeardMessages) {
         let n = arrivals.times.len() as u64;
         // Intervals leave further copies out, which are none where numbers are no counter.
-        let is_whole = !matches!(arrivals.numbering, Numbering::Other(_));
+        let is_whole = !matches!(arrivals.numbering, MessageNumbering::Other(_));
         let seconds = if is_whole { seconds_until_last(recorded, arrivals) } else { Vec::new() };
         let enough = seconds.len() >= FEWEST_SECONDS;
         let spread = if enough { mean_t(&seconds) } else { Estimate::default() };
@@ -151,7 +151,7 @@ impl MqttCells<'_> {
 }
 
 /// Returns the messages in each whole second until the last one came.
-fn seconds_until_last(recorded: &Recorded, arrivals: &Arrivals) -> Vec<f64> {
+fn seconds_until_last(recorded: &Recorded, arrivals: &HeardMessages) -> Vec<f64> {
     let Some(&last) = arrivals.times.last() else { return Vec::new() };
     let of_receiver = |sample: &Sample| match sample {
         Sample::Interval(i) if !i.total && i.observer == Observer::Receiver => Some(*i),

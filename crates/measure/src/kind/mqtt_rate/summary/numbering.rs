@@ -15,7 +15,7 @@ const QUOTED: usize = 4;
 
 /// Numbers of messages, as far as they tell whether the messages are counted.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::kind::mqtt_rate) enum Numbering {
+pub(in crate::kind::mqtt_rate) enum MessageNumbering {
     /// No message came.
     Nothing,
     /// No message ends in a number, or holds one.
@@ -28,7 +28,7 @@ pub(in crate::kind::mqtt_rate) enum Numbering {
     Other(Vec<u64>),
 }
 
-impl Numbering {
+impl MessageNumbering {
     /// Judges the numbers of messages in the order in which they came; `unnumbered` further ones have none.
     pub(in crate::kind::mqtt_rate) fn of(numbers: &[u64], unnumbered: u64) -> Self {
         match numbers {
@@ -82,8 +82,8 @@ impl Numbering {
 mod tests {
     use super::*;
 
-    fn of(numbers: &[u64]) -> Numbering {
-        Numbering::of(numbers, 0)
+    fn of(numbers: &[u64]) -> MessageNumbering {
+        MessageNumbering::of(numbers, 0)
     }
 
     #[test]
@@ -94,7 +94,7 @@ mod tests {
             &[1, 1, 2, 2, 3, 3, 4, 4],
             &[1, 3, 4, 7, 8, 12, 13, 15, 16],
         ] {
-            assert_eq!(of(numbers), Numbering::Counted, "{numbers:?}");
+            assert_eq!(of(numbers), MessageNumbering::Counted, "{numbers:?}");
         }
     }
 
@@ -114,7 +114,10 @@ mod tests {
             of(&humidity).caveat().unwrap().contains("(their last digits are 53, 55, 54, 54, …)")
         );
         assert!(
-            Numbering::of(&[], 3).caveat().unwrap().starts_with("These messages hold no number:")
+            MessageNumbering::of(&[], 3)
+                .caveat()
+                .unwrap()
+                .starts_with("These messages hold no number:")
         );
         assert!(of(&[7]).caveat().unwrap().starts_with("One number came:"));
         assert_eq!((of(&[]).caveat(), of(&[1, 2, 3]).caveat()), (None, None));
