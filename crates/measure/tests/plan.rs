@@ -114,7 +114,7 @@ fn mistakes_are_told_with_place_and_remedy() {
         "name = \"x\"\n[[measure]]\nkind = \"udp-echo\"\ntimeout = \"3 MB\"",
         "name = \"x\"\n[[measure]]\nkind = \"udp-echo\"\nin_flight = 4",
         "name = \"x\"\n[[measure]]\nkind = \"udp-echo\"\nformat = \"binary\"\nsize = 4",
-        "name = \"x\"\n[[measure]]\nkind = \"iperf\"\nbandwidth = \"40M\"",
+        "name = \"x\"\n[[measure]]\nkind = \"iperf\"\nbandwidth = \"40X\"",
         "name = \"x\"\n[[measure]]\nkind = \"iperf\"\ntransport = \"udp\"\nlength = 4",
         "name = \"x\"\n[[measure]]\nkind = \"mqtt-rate\"\noffered = \"fast\"",
         "name = \"x\"\n[[measure]]\nkind = \"mqtt-rate\"\noffered = \"listen\"\ncount = 5",

@@ -365,68 +365,68 @@ fn batteries_by_their_names() {
     for (text, words, days) in [
         (
             "AA",
-            "AA: 2500 mAh at 1.25 V, boost converter with 85 % and 19 uA of its own, 2.5 % lost a year",
+            "AA: 2500 mAh at 1.25 V, boost converter with 85 % and 19 uA of its own, loses 2.5 % of what is left a year",
             33.3,
         ),
         (
             "2xAA",
-            "2xAA: 2500 mAh at 2.50 V, boost converter with 85 % and 19 uA of its own, 2.5 % lost a year",
+            "2xAA: 2500 mAh at 2.50 V, boost converter with 85 % and 19 uA of its own, loses 2.5 % of what is left a year",
             66.0,
         ),
         (
             "3xAA",
-            "3xAA: 2500 mAh at 3.75 V, linear regulator with 5 uA of its own, 2.5 % lost a year",
+            "3xAA: 2500 mAh at 3.75 V, linear regulator with 5 uA of its own, loses 2.5 % of what is left a year",
             102.9,
         ),
         (
             "4xAAA",
-            "4xAAA: 1100 mAh at 5.00 V, linear regulator with 5 uA of its own, 2.5 % lost a year",
+            "4xAAA: 1100 mAh at 5.00 V, linear regulator with 5 uA of its own, loses 2.5 % of what is left a year",
             45.5,
         ),
         (
             "CR123A",
-            "CR123A: 1500 mAh at 2.90 V, boost converter with 85 % and 19 uA of its own, 1.0 % lost a year",
+            "CR123A: 1500 mAh at 2.90 V, boost converter with 85 % and 19 uA of its own, loses 1.0 % of what is left a year",
             46.0,
         ),
         (
             "CR2032",
-            "CR2032: 220 mAh at 2.90 V, boost converter with 85 % and 19 uA of its own, 1.0 % lost a year",
+            "CR2032: 220 mAh at 2.90 V, boost converter with 85 % and 19 uA of its own, loses 1.0 % of what is left a year",
             6.8,
         ),
         (
             "18650",
-            "18650: 3000 mAh at 3.60 V, linear regulator with 5 uA of its own, 24.0 % lost a year",
+            "18650: 3000 mAh at 3.60 V, linear regulator with 5 uA of its own, loses 24.0 % of what is left a year",
             115.0,
         ),
         (
             "2x18650",
-            "2x18650: 3000 mAh at 7.20 V, linear regulator with 5 uA of its own, 24.0 % lost a year",
+            "2x18650: 3000 mAh at 7.20 V, linear regulator with 5 uA of its own, loses 24.0 % of what is left a year",
             115.0,
         ),
         (
             "LiPo-500",
-            "LiPo-500: 500 mAh at 3.70 V, linear regulator with 5 uA of its own, 24.0 % lost a year",
+            "LiPo-500: 500 mAh at 3.70 V, linear regulator with 5 uA of its own, loses 24.0 % of what is left a year",
             20.5,
         ),
         (
             "LiPo-2000",
-            "LiPo-2000: 2000 mAh at 3.70 V, linear regulator with 5 uA of its own, 24.0 % lost a year",
+            "LiPo-2000: 2000 mAh at 3.70 V, linear regulator with 5 uA of its own, loses 24.0 % of what is left a year",
             78.6,
         ),
         ("2500mAh", "2500mAh: 2500 mAh", 104.2),
         (
             "LiPo",
-            "LiPo: 1000 mAh at 3.70 V, linear regulator with 5 uA of its own, 24.0 % lost a year",
+            "LiPo: 1000 mAh at 3.70 V, linear regulator with 5 uA of its own, loses 24.0 % of what is left a year",
             40.4,
         ),
         (
             "aa",
-            "aa: 2500 mAh at 1.25 V, boost converter with 85 % and 19 uA of its own, 2.5 % lost a year",
+            "aa: 2500 mAh at 1.25 V, boost converter with 85 % and 19 uA of its own, loses 2.5 % of what is left a year",
             33.3,
         ),
         (
             "2xLiPo-500",
-            "2xLiPo-500: 500 mAh at 7.40 V, linear regulator with 5 uA of its own, 24.0 % lost a year",
+            "2xLiPo-500: 500 mAh at 7.40 V, linear regulator with 5 uA of its own, loses 24.0 % of what is left a year",
             20.5,
         ),
     ] {

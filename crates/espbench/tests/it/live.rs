@@ -105,7 +105,7 @@ fn a_run_that_is_stopped_before_any_sample_says_so_in_a_few_lines() {
     // It takes each probe and never answers.
     let silent = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
     let target = format!("udp:{}", silent.local_addr().unwrap());
-    let args = ["run", "slow.toml", "--on", &target];
+    let args = ["run", "slow.toml", "--on", &target, "--local-port", "0"];
     let mut run = ChildProcess::start(&mut bench.command(&args), true);
     run.line("stored in");
     interrupt(&run);

@@ -66,7 +66,7 @@ fn a_terminal_shows_the_figures_in_place() {
     // The two lines are cleared, upwards, before the answer; and NO_COLOR is set.
     let (before, answer) = written.rsplit_once("\x1b[K").unwrap();
     assert!(before.ends_with("\r\x1b[K\x1b[A\r"), "{before:?}");
-    assert!(answer.contains("p99") && !answer.contains(" left)"), "{answer}");
+    assert!(answer.contains("p90") && !answer.contains(" left)"), "{answer}");
     assert!(!written.split("\x1b[").skip(1).any(|it| it.starts_with(|c: char| c.is_ascii_digit())));
 }
 

@@ -172,7 +172,8 @@ fn progress_and_result_are_the_same_figures_in_every_kind() {
                 let cell = cells.iter().find(|it| it.id.metric == shown.metric);
                 let value = cell.and_then(|it| it.value);
                 let place = format!("{work:?}, {}: {} {:?}", shown.metric, shown.value, value);
-                let value = value.unwrap_or_else(|| panic!("no such result: {place}"));
+                let metrics: Vec<&str> = cells.iter().map(|it| it.id.metric.as_str()).collect();
+                let value = value.unwrap_or_else(|| panic!("no result of {place}: {metrics:?}"));
                 // Quantiles so far are at most 0.8 % too large.
                 assert!((shown.value - value).abs() <= 0.009 * value.abs(), "{place}");
                 *compared.entry(shown.metric).or_default() += 1;
@@ -274,6 +275,10 @@ fn several_devices_that_lack_intervals_are_shown_as_their_sum() {
             let start = 1e3 * seq as f64;
             samples.push(interval(link, seq, (start, start + 1e3), 100_000 * u64::from(link + 1)));
         }
+    }
+    for link in 0..3 {
+        let Sample::Interval(total) = interval(link, 5, (0.0, 5e3), 1) else { unreachable!() };
+        samples.push(Sample::Interval(Interval { total: true, ..total }));
     }
     let mut meter = Meter::new(&work, Origin::Simulated);
     samples.iter().for_each(|it| meter.add(it));

@@ -52,9 +52,12 @@ impl FittedFigures {
     }
 }
 
-/// Returns what tells a test apart: a longer one of the same thing is the same.
+/// Returns what tells a test apart: a longer one of the same thing is the same, and so is one whose places the plan
+/// leaves to the lab.
 fn settings(workload: &Workload) -> Settings {
-    Settings::of(workload).without(&LENGTHS)
+    let (all, open) = (Settings::of(workload).without(&LENGTHS), workload.lab().open);
+    let all = if open.devices { all.without(&[SettingKey::Devices]) } else { all };
+    if open.distance { all.without(&[SettingKey::Nearest, SettingKey::Farthest]) } else { all }
 }
 
 fn tests(fit: &LabFit) -> Vec<FittedTest> {

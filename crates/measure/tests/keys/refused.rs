@@ -63,7 +63,7 @@ const UDP_ECHO: &[(&str, &str)] = &[
         r#"timeout = "2 days""#,
         "line 4, column 11: `timeout`: `days` is not a unit of time: use one of ns, us, µs, ms, s, min, h",
     ),
-    ("payload = 16", "line 4, column 1: unknown key `payload`."),
+    ("payload = 16", "line 4, column 1: unknown key `payload`. Did you mean `size`?"),
     ("in-flight = 4", "line 4, column 1: unknown key `in-flight`. Did you mean `in_flight`?"),
     (
         "devices = 3",

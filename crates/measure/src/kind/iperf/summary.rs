@@ -209,6 +209,9 @@ pub(super) fn seen(
 /// What comes after the test's time, out of buffers on the way, is no interval of the test: a console that
 /// prints lines of a second prints one more for it, which is nearly empty.
 fn rates(parts: &[Interval], workload: &Iperf, streams: usize, lasted: Duration) -> Vec<f64> {
+    if parts.is_empty() {
+        return Vec::new();
+    }
     let length = workload.interval;
     let begin = parts.iter().map(|it| it.start).min().unwrap_or_default();
     let whole = parts.iter().filter(|it| is_whole(workload, begin, it));
