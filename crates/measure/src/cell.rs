@@ -4,7 +4,7 @@ use crate::beside::LabAgreement;
 use crate::compare::VerdictKind;
 pub use crate::estimate::Estimate;
 use crate::metric;
-use crate::settings::Settings;
+use crate::settings::{Setting, SettingKey, Settings};
 use crate::truth::CellStanding;
 use alloc::string::String;
 use espbench_dot11::radio::WifiMode;
@@ -188,10 +188,11 @@ impl Cell {
         factor.is_finite().then_some(factor)
     }
 
-    /// Returns whether the cell counts the packets of a test of another length than the document's:
-    /// such a count is compared with none.
+    /// Returns whether the cell is of other work than the document's, with which it is not compared: packets of a test
+    /// of another length, or an image of another size.
     pub(crate) fn counts_another_test(&self) -> bool {
-        self.unit == "packets" && !self.settings.is_empty()
+        let is_image = |it: &Setting| it.key() == SettingKey::Image;
+        self.unit == "packets" && !self.settings.is_empty() || self.settings.iter().any(is_image)
     }
 }
 

@@ -6,6 +6,7 @@ use super::live::{Feed, Outlet};
 use super::output;
 use super::progress::{ProgressLine, ProgressMode};
 use super::shard::Shard;
+use crate::clock::Clock;
 use crate::embed;
 use crate::say::say;
 use crate::store::{Recorder, SampleObserver, Store, StoredCell, StoredRun};
@@ -26,14 +27,18 @@ use std::collections::BTreeMap;
 use std::io::IsTerminal as _;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 /// Exit status of a command that Ctrl-C or a termination signal stopped: 128 and the number of SIGINT,
 /// as shells have it. What was measured until then is printed and stored.
-const STOPPED: u8 = 130;
+pub(super) const STOPPED: u8 = 130;
+
+/// Time after a signal in which another is the same one: a key that bounces, or a program that sends two.
+const SAME: Duration = Duration::from_secs(1);
 
 /// Returns a flag that Ctrl-C, a termination signal and the end of the terminal set; a second
-/// signal ends the process at once (what was measured is in the store). Under `nohup` the terminal
+/// signal ends the process at once, unless it comes within [`SAME`]: then what was measured is being stored. Under `nohup` the terminal
 /// may end. Where a program runs the command, the flag is that program's.
 ///
 /// # Errors
@@ -44,12 +49,14 @@ pub fn on_interrupt() -> anyhow::Result<Arc<AtomicBool>> {
     }
     let cancel = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&cancel);
-    let times = AtomicU8::new(0);
+    let clock = Clock::start();
+    let mut first = None;
     let nohup = sys::hangup::is_ignored();
     #[expect(clippy::exit, reason = "the user asked twice")]
     ctrlc::set_handler(move || {
         flag.store(true, Ordering::Relaxed);
-        if times.fetch_add(1, Ordering::Relaxed) > 0 {
+        let now = clock.now();
+        if now.since(*first.get_or_insert(now)) > SAME {
             std::process::exit(STOPPED.into());
         }
     })

@@ -91,6 +91,7 @@ pub mod told;
 pub mod tune;
 
 use crate::embed::{self, HostProgram};
+use crate::target::TargetError;
 use crate::user_error::UserError;
 use clap::{CommandFactory as _, Parser, Subcommand};
 use std::ffi::OsString;
@@ -227,6 +228,12 @@ pub fn main_of(words: &[OsString]) -> ExitCode {
         Err(status) => return status,
     };
     carry_out(&arguments.command).unwrap_or_else(|error| {
+        let is_stopped =
+            error.chain().any(|it| matches!(it.downcast_ref(), Some(TargetError::Cancelled)));
+        if is_stopped {
+            UserError::new("stopped before anything was measured").say();
+            return ExitCode::from(flow::STOPPED);
+        }
         let error = told::error(&error);
         let of_call = embed::is_called();
         if of_call { error } else { error.or_remedy(&more(words)) }.say();

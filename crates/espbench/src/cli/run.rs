@@ -173,6 +173,12 @@ impl Args {
         if asked == PlacesAsked::default() {
             return Ok(set);
         }
+        if asked.distance_m.is_some_and(|it| !(0.01..=100_000.0).contains(&it)) {
+            return Err(UserError::new("--distance is out of range")
+                .because("devices stand 0.01 m to 100 km from each other")
+                .remedy("give metres, such as --distance 5")
+                .into());
+        }
         Ok(set.with_places(asked).for_user(
             || "--devices and --distance are not for this plan".into(),
             "write them into the plan, with the limits that hold there",

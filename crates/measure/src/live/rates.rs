@@ -58,7 +58,8 @@ impl MessageSpan {
     pub(super) fn rate(&self, kind: &dyn TestKind, delivered: u64, due: u64) -> Option<f64> {
         let start = self.offered.map(|it| it.0).or(self.first_due);
         let offered = self.offered.map(|it| it.1.since(it.0).as_secs_f64());
-        let offering = offered.or_else(|| kind.offering(due)).unwrap_or_default();
+        let periods = kind.offering(due).unwrap_or_default();
+        let offering = offered.unwrap_or_default().max(periods);
         let until_last =
             start.zip(self.last).map_or(0.0, |(start, last)| last.since(start).as_secs_f64());
         let seconds = offering.max(until_last);
@@ -123,8 +124,9 @@ impl MeanRate {
             self.messages.add(messages);
         }
         self.links.insert(interval.link);
+        // What comes after the test's time is of its last interval.
+        self.in_test.0 += interval.bytes;
         if let Some(length) = kind.length_of(interval.seq) {
-            self.in_test.0 += interval.bytes;
             let end = length.saturating_mul(u32::try_from(interval.seq + 1).unwrap_or(u32::MAX));
             self.in_test.1 = self.in_test.1.max(end);
         }

@@ -333,7 +333,7 @@ impl Battery {
         let mut by = |factor: f64| super::doubt::factor(factor, deviation());
         Self {
             capacity_mah: self.capacity_mah * by(doubts.capacity),
-            self_discharge: (self.self_discharge * by(doubts.self_discharge)).min(0.99),
+            self_discharge: (self.self_discharge * by(doubts.self_discharge)).min(0.999_999),
             efficiency: (self.efficiency * by(doubts.efficiency)).min(1.0),
             quiescent_ma: self.quiescent_ma * by(doubts.quiescent),
             ..self.clone()

@@ -49,8 +49,9 @@ impl fmt::Display for Advice {
 fn few_samples(metric: &str, [value, n]: [f64; 2], unit: &str, needed: u64) -> [String; 3] {
     [
         format!(
-            "{metric}, {}: {n} samples are too few to enclose it from both sides.",
-            amount(value, unit)
+            "{metric}, {}: {n} {} too few to enclose it from both sides.",
+            amount(value, unit),
+            if n == 1.0 { "sample is" } else { "samples are" }
         ),
         "The tail may be much longer than the figure says.".to_string(),
         format!("Take {needed} samples or more, or read a lower quantile."),
@@ -138,9 +139,9 @@ fn command_cut(characters: u64) -> [String; 3] {
 }
 
 fn refused_sends(refused: u64, offered: u64) -> [String; 3] {
-    let share = plain(libm::round(1000.0 * refused as f64 / offered.max(1) as f64) / 10.0);
+    let share = 100.0 * refused as f64 / offered.max(1) as f64;
     [
-        format!("sendto refused {refused} of {offered} datagrams ({share} %): no memory (ENOMEM)."),
+        format!("sendto refused {refused} of {offered} datagrams ({share:.1} %): no memory (ENOMEM)."),
         "They were never sent: the stations could not get the offered rate onto the channel. Loss is of \
          what was sent."
             .to_string(),

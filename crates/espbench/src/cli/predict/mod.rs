@@ -19,6 +19,7 @@ mod range;
 mod rate;
 
 use super::output;
+use crate::user_error::UserError;
 use bench::RoomPool;
 use clap::{Args as Flags, Subcommand};
 use espbench_engine::predict::Predictor;
@@ -59,6 +60,21 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 /// Draws an answer. Exit status: 0 answered, 2 not, 130 where Ctrl-C stopped it.
+/// Refuses an answer without a PHY rate.
+///
+/// # Errors
+/// The chip reads none of the rates that were asked.
+fn readable(answer: &PredictAnswer) -> anyhow::Result<()> {
+    if answer.points.is_empty() && !answer.stopped {
+        return Err(UserError::new("the chip reads none of these PHY rates")
+            .remedy(
+                "leave --phy-rates out for the usual ones of the chip, or choose another --profile",
+            )
+            .into());
+    }
+    Ok(())
+}
+
 fn write(
     name: &str,
     common: &Common,

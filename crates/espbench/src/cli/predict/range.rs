@@ -96,6 +96,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let predictor = predictor(args.setup()?)?;
     let wanted = RangeWanted { loss: args.loss, distance_m: args.distance };
     let answer = predict::range(&predictor, wanted, &args.phy_rates.0);
+    super::readable(&answer)?;
     output::write(&report(&predictor.facts("range"), &answer), &args.output, false)?;
     Ok(if answer.points.is_empty() { ExitCode::from(2) } else { ExitCode::SUCCESS })
 }

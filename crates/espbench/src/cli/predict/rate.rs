@@ -181,5 +181,6 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let answer =
         predict::rate(&predictor, args.devices.unwrap_or(DEVICES), &args.phy_rates.0, &mut rooms)?;
     rooms.end();
+    super::readable(&answer)?;
     write("rate", common, &predictor, &answer, &rooms)
 }

@@ -145,8 +145,10 @@ impl ObserverCounts {
         });
         let (totals, parts): (Vec<_>, Vec<_>) = mine.partition(|i| i.total);
         let streams = totals.len().max(usize::from(workload.parallel));
-        let rates = rates(&parts, workload, streams, lasted(recorded));
-        Self { best: best_second(&rates, workload.interval), rates, totals }
+        let whole = whole_intervals(&parts, workload, streams);
+        let best = best_second(&whole, workload.interval);
+        let rates = rates(whole, [&parts, &totals], workload, lasted(recorded));
+        Self { best, rates, totals }
     }
 
     fn is_empty(&self) -> bool {
@@ -208,22 +210,27 @@ pub(super) fn seen(
 ///
 /// What comes after the test's time, out of buffers on the way, is no interval of the test: a console that
 /// prints lines of a second prints one more for it, which is nearly empty.
-fn rates(parts: &[Interval], workload: &Iperf, streams: usize, lasted: Duration) -> Vec<f64> {
+fn rates(
+    whole: Vec<f64>,
+    [parts, totals]: [&[Interval]; 2],
+    workload: &Iperf,
+    lasted: Duration,
+) -> Vec<f64> {
     if parts.is_empty() {
         return Vec::new();
     }
     let length = workload.interval;
-    let begin = parts.iter().map(|it| it.start).min().unwrap_or_default();
-    let whole = parts.iter().filter(|it| is_whole(workload, begin, it));
-    let whole = whole_intervals(whole, streams);
     let span = if workload.bytes.is_none() { lasted.min(workload.time) } else { lasted };
     let in_test = libm::floor(span.as_secs_f64() / length.as_secs_f64() + 1.0 - WHOLE);
     // Without intervals there is no such number.
     let in_test = if in_test.is_finite() { in_test as usize } else { 0 };
-    if streams < 2 || whole.len() >= in_test {
+    // Datagrams of several devices: sent and delivered are all octets over the same time.
+    let several = totals.len() > usize::from(workload.parallel);
+    let is_whole = whole.len() >= in_test && !(several && workload.transport == Transport::Udp);
+    if totals.len().max(usize::from(workload.parallel)) < 2 || is_whole {
         whole
     } else {
-        octets_over_time(parts, workload, in_test)
+        octets_over_time([parts, totals], workload, in_test)
     }
 }
 
@@ -237,9 +244,10 @@ fn lasted(recorded: &Recorded) -> Duration {
 }
 
 /// Returns the sums over the streams of each interval that is whole in all of them.
-fn whole_intervals<'a>(parts: impl Iterator<Item = &'a Interval>, streams: usize) -> Vec<f64> {
+fn whole_intervals(parts: &[Interval], workload: &Iperf, streams: usize) -> Vec<f64> {
+    let begin = parts.iter().map(|it| it.start).min().unwrap_or_default();
     let mut sums: BTreeMap<u64, (usize, f64)> = BTreeMap::new();
-    for part in parts {
+    for part in parts.iter().filter(|it| is_whole(workload, begin, it)) {
         let span = part.end.since(part.start);
         if let Some(rate) = megabits(part.bytes, span) {
             let sum = sums.entry(part.seq).or_default();
@@ -250,14 +258,20 @@ fn whole_intervals<'a>(parts: impl Iterator<Item = &'a Interval>, streams: usize
 }
 
 /// Returns the octets that all streams moved in each of the test's intervals, over its length. A stream that lacks
-/// an interval moved nothing in it; what it moved in a part of one counts.
-fn octets_over_time(parts: &[Interval], workload: &Iperf, intervals: usize) -> Vec<f64> {
+/// an interval moved nothing in it; what it moved in a part of one counts, and what came after the test's time, or is in
+/// a total alone, is of the last.
+fn octets_over_time(
+    [parts, totals]: [&[Interval]; 2],
+    workload: &Iperf,
+    intervals: usize,
+) -> Vec<f64> {
     let mut octets = alloc::vec![0; intervals];
+    let Some(last) = intervals.checked_sub(1) else { return Vec::new() };
     for part in parts {
-        if let Some(sum) = usize::try_from(part.seq).ok().and_then(|at| octets.get_mut(at)) {
-            *sum += part.bytes;
-        }
+        octets[usize::try_from(part.seq).map_or(last, |at| at.min(last))] += part.bytes;
     }
+    let sum = |all: &[Interval]| all.iter().map(|it| it.bytes).sum::<u64>();
+    octets[last] += sum(totals).saturating_sub(sum(parts));
     octets.into_iter().filter_map(|octets| megabits(octets, workload.interval)).collect()
 }
 

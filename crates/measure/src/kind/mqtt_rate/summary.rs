@@ -160,7 +160,9 @@ impl MessageCounts {
         let first = probes(recorded).map(|probe| probe.due).min();
         let start = total(recorded, Observer::Sender).map(|i| i.start).or(first);
         let offered = total(recorded, Observer::Sender).map(|i| i.end.since(i.start).as_secs_f64());
-        tally.offering = offered.or_else(|| workload.offering(tally.due)).unwrap_or_default();
+        // The period of the last message is part of the time, also where the sender ended before.
+        let periods = workload.offering(tally.due).unwrap_or_default();
+        tally.offering = offered.unwrap_or_default().max(periods);
         let until_last =
             start.zip(last).map_or(0.0, |(start, last)| last.since(start).as_secs_f64());
         tally.delivering = tally.offering.max(until_last);

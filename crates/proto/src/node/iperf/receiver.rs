@@ -234,7 +234,10 @@ impl UdpReceiver {
                     }
                     if now < deadline {
                         let next = self.meter.next();
-                        let next = if next > now { next } else { deadline };
+                        // After an interval that ended in silence it is asked again and again: what comes
+                        // next belongs to the intervals behind it.
+                        let soon = now + self.setup.interval / 20;
+                        let next = if next > now { next } else { soon };
                         return Output::WaitUntil(deadline.min(next));
                     }
                     self.end(Ending::Silence);
