@@ -379,6 +379,12 @@ impl Predictor {
         (na > 0).then(|| f64::from(na) / 1e6)
     }
 
+    /// Returns how far the farthest device is, and to where the model of the place holds, where that is nearer.
+    fn beyond_m(&self) -> Option<[f64; 2]> {
+        let farthest = self.setup.distance_m.map_or_else(|| self.scene.reach_m().1, |it| it.1);
+        (farthest > self.valid_m()).then(|| [farthest, self.valid_m()])
+    }
+
     /// Returns the largest current of a device while it sends, in milliamperes.
     fn peak_ma(&self) -> Option<f64> {
         let profile = self.profile()?;
@@ -411,6 +417,11 @@ impl Predictor {
             limits: self.setup.limits,
             battery: self.setup.battery.clone(),
             peak_ma: self.setup.sleep.and_then(|_| self.peak_ma()),
+            beyond_m: match question {
+                // A range says it of each rate.
+                PredictQuestion::Range(_) => None,
+                _ => self.beyond_m(),
+            },
             shared,
             settings: self.setup.settings(),
             payload_bytes: self.setup.payload,

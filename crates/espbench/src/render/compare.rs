@@ -35,7 +35,11 @@ pub fn render(
     for text in differences.iter().flat_map(|it| wrap(it, screen.width() - 2)) {
         line(&mut out, anstyle::Style::new(), &format!("  {text}"));
     }
-    line(&mut out, anstyle::Style::new(), &format!("  {}", counts(comparisons)));
+    // Where none can be compared, the reasons below count them.
+    let comparable = comparisons.iter().any(|it| it.verdict.kind() != VerdictKind::NotComparable);
+    if comparable {
+        line(&mut out, anstyle::Style::new(), &format!("  {}", counts(comparisons)));
+    }
     let all = differing(comparisons);
     let mut shown: Vec<&Comparison> = all.iter().copied().take(ROWS).collect();
     // A few results are shown as they are, also where none differs.
@@ -82,6 +86,7 @@ pub fn render(
     }
     let chance = "Ratios have their 95 % intervals; of twenty pairs without any difference, one is \
                   expected to show one by chance. All pairs with their remarks: --full";
+    let chance = if comparable { chance } else { "All pairs with their remarks: --full" };
     for text in wrap(chance, screen.width() - 2) {
         line(&mut out, colours.faint, &format!("  {text}"));
     }

@@ -89,7 +89,7 @@ fn replies_that_are_all_changed_are_no_measurement() {
     assert_eq!(value(&report, "loss"), Some(100.0));
     assert_eq!(report["losses"][0]["causes"]["corrupt"], 50);
     // It is tried again.
-    let again = bench.run(&["run", "--resume", "-q"]);
+    let again = bench.run(&["run", "--resume"]);
     assert_eq!(again.status, Some(2));
     assert!(again.err.contains("1 of 1 cells to do"), "{}", again.err);
 }

@@ -482,6 +482,13 @@ impl PredictAnswer {
                     .into(),
             );
         }
+        if let Some([farthest, valid]) = self.beyond_m {
+            warnings.push(format!(
+                "Nothing is known beyond {} m, where the model of the place ends, and devices are up to {} m away",
+                digits::plain(valid),
+                digits::plain(farthest)
+            ));
+        }
         warnings.extend(self.doubts());
         warnings
     }

@@ -189,6 +189,7 @@ mod tests {
             limits: FleetLimits { loss: Some(0.01), ..FleetLimits::default() },
             battery: None,
             peak_ma: None,
+            beyond_m: None,
             shared: String::new(),
             settings: crate::settings::Settings::default(),
             payload_bytes: 50,

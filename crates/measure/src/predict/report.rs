@@ -58,6 +58,9 @@ pub struct PredictAnswer {
     pub battery: Option<Battery>,
     /// Largest current of the chip while it sends, in milliamperes, where that is known.
     pub peak_ma: Option<f64>,
+    /// Distance of the farthest device, and the one to which the model of the place holds, in metres, where that is
+    /// nearer.
+    pub beyond_m: Option<[f64; 2]>,
     /// Description of the settings that all points share: payload, how often, how sent.
     pub shared: String,
     /// Settings that all points share, as values for the result cells.
@@ -184,6 +187,7 @@ mod tests {
             limits: FleetLimits::default(),
             battery: None,
             peak_ma: None,
+            beyond_m: None,
             changes: Vec::new(),
             shared: "100 B every 1 s".into(),
             settings: crate::label::read("one every 1 s").unwrap(),

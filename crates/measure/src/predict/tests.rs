@@ -39,6 +39,7 @@ fn answer(question: PredictQuestion, points: Vec<PointEstimates>) -> PredictAnsw
         limits: FleetLimits::default(),
         battery: None,
         peak_ma: None,
+        beyond_m: None,
         shared: String::new(),
         settings: Settings::default(),
         payload_bytes: 50,

@@ -5,6 +5,7 @@ use super::super::output;
 use super::Args;
 use super::lab::{TrialPool, advised, file, lab};
 use crate::cli::file::replace;
+use crate::cli::flow;
 use crate::render;
 use crate::say::say;
 use anyhow::Context as _;
@@ -59,6 +60,7 @@ fn write(args: &Args, lab: &TuneLab, answer: &TuneAnswer) -> anyhow::Result<Exit
         format => output::print(&output::draw(&report, format))?,
     }
     Ok(match &answer.recommended {
+        _ if answer.stopped => ExitCode::from(flow::STOPPED),
         None => ExitCode::from(2),
         Some(best) => ExitCode::from(u8::from(!best.is_reached())),
     })

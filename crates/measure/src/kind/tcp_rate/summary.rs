@@ -55,6 +55,7 @@ pub(super) fn summarize(
         .collect();
     let said = match (simulated, rates.is_empty()) {
         (true, _) => "send calls that the kernel took; what the peer saw may lag",
+        (false, true) if recorded.is_stopped() => "unknown: stopped before the first run was over",
         (false, true) => "unknown: nothing tells what the peer took",
         (false, false) => "messages that the peer took",
     };

@@ -221,7 +221,12 @@ impl TuneAnswer {
         let wanted = said(&self.wants);
         let from = self.file.as_deref().unwrap_or("the build's defaults");
         let Some(best) = &self.recommended else {
-            return format!("{wanted}: nothing could be found out of any setting");
+            let why = if self.stopped {
+                "stopped before the first round was over"
+            } else {
+                "nothing could be found out of any setting"
+            };
+            return format!("{wanted}: {why}");
         };
         let n = u32::try_from(best.changes.len()).unwrap_or(u32::MAX);
         match (best.is_reached(), n) {
