@@ -105,7 +105,7 @@ fn with_negative_numbers(command: Command) -> Command {
 /// The subcommand that a command line is for.
 struct Asked<'a> {
     command: &'a Command,
-    /// Its words, without `espbench`: `rate mqtt`.
+    /// Words without `espbench`: `rate mqtt`.
     path: String,
 }
 

@@ -336,7 +336,7 @@ fn a_chip_without_wifi_is_refused_wherever_a_chip_is_given() {
     assert_eq!(told(&ran)[2], "  do:  name the chip beside it: esp32c6 on Espressif's own boards");
 }
 
-/// What users of other programs type first: the error says what to type here.
+/// Words that users of other programs type first: the error says what to type here.
 #[test]
 fn what_people_type_first_is_answered_with_what_to_type() {
     let bench = TestDir::new();

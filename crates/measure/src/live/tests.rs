@@ -1,4 +1,4 @@
-//! What is shown while a cell goes is what its summary says, in every kind of test.
+//! Figures while a cell goes are those of its summary, in every kind of test.
 
 use super::Meter;
 use crate::cell::Origin;

@@ -187,7 +187,7 @@ pub struct Report {
     pub checks: Vec<Check>,
     /// Cells that failed.
     pub failures: Vec<CellFailure>,
-    /// What the figures of cells leave open: loss that cannot be told, a search that reached its end.
+    /// Remarks on what the figures of cells leave open: loss that cannot be told, a search that reached its end.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub caveats: Vec<Caveat>,
     /// The tool's own cost on this host.

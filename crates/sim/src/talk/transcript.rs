@@ -171,7 +171,7 @@ impl FrameEntry {
 pub struct PrintedTalk<'a> {
     /// Name of the node.
     pub node: &'a str,
-    /// What the console shows: a line, or a prompt with the command that was typed. `None`: something else happened.
+    /// Text that the console shows: a line, or a prompt with the command that was typed. `None`: something else happened.
     pub shown: Option<(TalkSource, &'a str)>,
 }
 
@@ -180,7 +180,7 @@ pub struct PrintedTalk<'a> {
 pub enum TalkSource {
     /// The device printed it.
     Printed,
-    /// It was typed.
+    /// Typed text.
     Typed,
 }
 

@@ -21,7 +21,7 @@ pub use page::root;
 use page::{Fence, Page, pages};
 use run::Reader;
 
-/// What to do where a page is old.
+/// Remedy where a page is old.
 const AGAIN: &str = "BLESS=1 cargo test -p espbench --test it docs";
 
 fn is_blessed() -> bool {
