@@ -123,6 +123,7 @@ impl FleetQuestion {
             lab: self.lab.clone(),
             place: self.place.clone(),
             walls: self.walls,
+            wall_db: None,
             profile: self.profile.clone(),
             firmware: predict::NodeFirmware::default(),
             distance_m: self.distance,
