@@ -38,7 +38,7 @@ pub(super) const STOPPED: u8 = 130;
 const SAME: Duration = Duration::from_secs(1);
 
 /// Returns a flag that Ctrl-C, a termination signal and the end of the terminal set; a second
-/// signal ends the process at once, unless it comes within [`SAME`]: then what was measured is being stored. Under `nohup` the terminal
+/// signal ends the process at once, unless it comes within a second: then what was measured is being stored. Under `nohup` the terminal
 /// may end. Where a program runs the command, the flag is that program's.
 ///
 /// # Errors
