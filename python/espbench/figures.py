@@ -137,7 +137,7 @@ class Estimate(_Compared):
         if self.value is None or not self.has_interval:
             return Verdict.INCONCLUSIVE
         good, bad = (self.high, self.low) if upper else (self.low, self.high)
-        if not upper and good is None and limit <= 0.0 and not may_be_negative:
+        if op == ">=" and good is None and limit <= 0.0 and not may_be_negative:
             return Verdict.HOLDS
         holds = partial(_INSIDE[op], limit)
         if good is not None and holds(good):
@@ -164,6 +164,7 @@ class Comparison:
         self.figures = figures
         self.op = op
         self.limit = limit
+        limit = _in_order(figures, limit)
         self.verdicts = [(it, _verdict(it, op, limit, at, len(figures))) for at, it in enumerate(figures)]
         found = [verdict for _, verdict in self.verdicts]
         if not found or all(it is Verdict.HOLDS for it in found):
@@ -198,6 +199,22 @@ class Comparison:
         return lines
 
 
+def _in_order(figures: Figures, limit: object) -> object:
+    """Returns figures that are compared one by one in the order of the first ones' tests."""
+    if not isinstance(limit, Figures) or len(limit) < 2 or len(limit) != len(figures):
+        return limit
+    there = {it.place: it for it in limit}
+    if [it.place for it in figures] == [it.place for it in limit]:
+        return limit
+    if len(there) == len(limit) and {it.place for it in figures} == set(there):
+        return Figures(limit.name, [there[it.place] for it in figures], limit._source)
+    raise EspbenchError(
+        f"{figures.name} and {limit.name} are of different tests",
+        "figures are compared one by one, each with that of the same test",
+        "choose some by result.figures(…), or compare single figures",
+    )
+
+
 def _verdict(of: Estimate, op: str, limit: object, at: int, count: int) -> Verdict:
     if isinstance(limit, Estimate):
         return _between(of, op, limit)
@@ -227,7 +244,7 @@ def _limit(limit: object, of: Estimate) -> float:
 
 def _plain(unit: str) -> bool:
     """Whether a unit only names what is counted."""
-    return unit in ("", "probes", "messages", "devices", "frames", "packets", "datagrams", "messages/s")
+    return unit in ("", "probes", "messages", "devices", "frames", "packets", "datagrams", "messages/s", "index")
 
 
 class Figures(_Compared, Sequence[Estimate]):

@@ -24,6 +24,7 @@ from espbench.figures import Comparison, Figures
 from espbench.fleet import Fleet
 from espbench.result import Diagnosis, Result, SettingsCheck
 
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Adds the options of the plugin."""
     group = parser.getgroup("espbench", "espbench: measurements of wireless links")
@@ -43,6 +44,7 @@ class Bench:
         self._on = on
         self._baselines = baselines
         self._update = update
+        self._named: set[str] = set()
 
     def run(self, plan: Any, **given: Any) -> Result:
         """Carries out a plan as `espbench.run` does, on `--espbench-on` where no target is named."""
@@ -51,6 +53,10 @@ class Bench:
         result = _espbench.run(plan, progress=given.pop("progress", False), **given)
         if result.failures:
             pytest.fail("not measured:\n  " + "\n  ".join(result.failures), pytrace=False)
+        failed = [it for it in result.json.get("checks", []) if not it["passed"]]
+        if failed:
+            lines = [f"  {it['place']}: {it['threshold']}: {_checked(it)}" for it in failed]
+            pytest.fail("\n".join(["thresholds of the plan failed:", *lines]), pytrace=False)
         return result
 
     def predict(self, question: str = "fleet", **given: Any) -> Result:
@@ -96,7 +102,7 @@ class Bench:
     ) -> None:
         """Fails where figures are worse than their baseline by more than the tolerance, new, or missing.
 
-        tolerance: a text such as "10 %", or a part of one: of a figure's value before.
+        tolerance: a text such as "10 %", or a part below 1: of a figure's value before.
         points: the same of shares, such as loss: a text such as "1 %", or a number, in percentage points.
 
         Both intervals decide: a figure fails where they show that it is worse. Where it is beyond the tolerance and they
@@ -108,7 +114,12 @@ class Bench:
         of_shares = units.parse(points, "percent") if isinstance(points, str) else float(points)
         if not (part >= 0 and of_shares >= 0):
             raise ValueError(f"a tolerance is not negative: tolerance={tolerance!r}, points={points!r}")
+        if isinstance(tolerance, (int, float)) and tolerance >= 1:
+            raise ValueError(f"a tolerance of {tolerance!r} is {100 * tolerance:g} %: write '{tolerance:g} %', or '{100 * tolerance:g} %'")
         name = name or self._node
+        if name in self._named:
+            raise ValueError(f"the test has a baseline `{name}` already: give each one a name, espbench.baseline(result, name=…)")
+        self._named.add(name)
         _check_metrics(result, metrics)
         if self._update:
             self._baselines.put(name, json.loads(result._report.to_keep(metrics)))
@@ -125,6 +136,13 @@ class Bench:
                 lines.append(f"  and {len(wrong) - _LINES} further figures")
             causes = Figures("", [], result).causes()
             pytest.fail("\n".join([f"against the baseline `{name}`:", *lines, *causes]), pytrace=False)
+        left_out = [it for it in rows if it["verdict"] == "left-out"]
+        if left_out:
+            of = sorted({it["now"]["metric"] for it in left_out})
+            warnings.warn(
+                f"against the baseline `{name}`: {len(left_out)} figures have no bounded interval and are not decided: {', '.join(of)}",
+                stacklevel=2,
+            )
         for it in rows:
             if it["verdict"] == "inconclusive":
                 warnings.warn(f"against the baseline `{name}`: {_told(it).strip()}", stacklevel=2)
@@ -153,6 +171,12 @@ def _check_metrics(result: Result, metrics: tuple[str, ...]) -> None:
 def _better(metric: str) -> str:
     """Returns the engine's word for the direction that is better."""
     return next((better for name, _, better, _ in _engine.metrics() if name == metric), "")
+
+
+def _checked(check: dict[str, Any]) -> str:
+    """Tells the value that a threshold was held against."""
+    value = check.get("value")
+    return "unknown" if value is None else f"{value:.4g} {units.shown(check['unit'])}"
 
 
 def _told(row: dict[str, Any]) -> str:

@@ -50,13 +50,13 @@ class Cause:
 class Result(MetricNames):
     """A run, a prediction or a search of settings: `result.p99`, `result["loss"]`, `result.cells.to_pandas()`.
 
-    Every figure is in its cell's unit (`unit`) and has a 95 % interval. Times are in ms, losses in percent, rates in
-    Mbit/s; columns of tables name their units (`result.samples.units`).
+    Every figure is in its cell's unit (`unit`), and most have a 95 % interval; `espbench.metrics()` has the unit of each metric. Columns of
+    tables name theirs (`result.samples.units`).
     """
 
     def __init__(self, report: Report, status: int = 0) -> None:
         self._report = report
-        #: Exit status of the same command: 0 fine, 1 a threshold failed, 2 something could not be measured.
+        #: Exit status of the same command: 0 fine, 1 a threshold failed, 2 something could not be measured, 130 stopped.
         self.status = status
 
     # What stands in the report.

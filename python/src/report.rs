@@ -250,10 +250,14 @@ impl PyReport {
         self.report.run.seed
     }
 
-    /// Exit status that the command has: 0 fine, 1 a threshold failed, 2 something could not be measured.
+    /// Exit status that the command has: 0 fine, 1 a threshold failed, 2 something could not be measured,
+    /// 130 stopped.
     #[getter]
     fn status(&self) -> u8 {
         let report = &self.report;
+        if !report.stopped.is_empty() {
+            return 130;
+        }
         if report.incomplete || !report.failures.is_empty() {
             return 2;
         }

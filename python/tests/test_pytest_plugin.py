@@ -57,10 +57,9 @@ def test_there_is_no_equality(espbench):
 def test_baselines_are_written_and_held_against(pytester: pytest.Pytester) -> None:
     body = """
 def test_it(espbench):
-    echo = espbench.run(PLAN, seed=SEED, distance_m=None)
+    echo = espbench.run(PLAN, seed=SEED)
     espbench.baseline(echo, tolerance="25 %")
 """
-    body = body.replace(", distance_m=None", "")
     pytester.makepyfile(test_gate=PLAN + "SEED = 1\n" + body)
     ran = pytester.runpytest_subprocess()
     ran.assert_outcomes(failed=1)
@@ -144,7 +143,7 @@ PLAN = {"name": "desk", "measure": [{"kind": "udp-echo", "size": [20, 200], "cou
 def test_it(espbench):
     # What a busy machine adds is not to decide here; loss has a tolerance of its own.
     echo = espbench.run(PLAN, on="loopback")
-    espbench.baseline(echo, tolerance=1e6, points="5 %")
+    espbench.baseline(echo, tolerance="100000000 %", points="5 %")
     espbench.baseline(echo, "loss", points="5 %", name="loss")
 """
     )
@@ -161,12 +160,52 @@ def test_other_seeds_are_compared_by_intervals(pytester: pytest.Pytester) -> Non
     pytester.makepyfile(test_gate=PLAN + "SEED = 2\n" + body % "0 %")
     ran = pytester.runpytest_subprocess()
     ran.assert_outcomes(failed=1)
+    ran.stdout.fnmatch_lines_random(["*rtt_exact_p50 of *before*allowed*"])
+
+
+def test_what_is_not_decided_is_a_warning(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(PLAN + "def test_it(espbench):\n    espbench.baseline(espbench.run(PLAN))\n")
+    pytester.runpytest_subprocess("--espbench-update").assert_outcomes(passed=1)
+    ran = pytester.runpytest_subprocess()
+    ran.assert_outcomes(passed=1, warnings=1)
+    ran.stdout.fnmatch_lines(["*figures have no bounded interval and are not decided: *rtt*"])
+
+
+def test_two_baselines_of_one_test_need_names(pytester: pytest.Pytester) -> None:
+    body = "def test_it(espbench):\n    for seed in (1, 2):\n        espbench.baseline(espbench.run(PLAN, seed=seed))\n"
+    pytester.makepyfile(PLAN + body)
+    ran = pytester.runpytest_subprocess("--espbench-update")
+    ran.assert_outcomes(failed=1)
+    ran.stdout.fnmatch_lines(["*has a baseline `*` already: give each one a name*"])
+
+
+def test_numbers_that_are_no_part_are_refused(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(PLAN + "def test_it(espbench):\n    espbench.baseline(espbench.run(PLAN), tolerance=10)\n")
+    ran = pytester.runpytest_subprocess("--espbench-update")
+    ran.assert_outcomes(failed=1)
+    ran.stdout.fnmatch_lines(["*a tolerance of 10 is 1000 %: write '10 %', or '1000 %'*"])
+
+
+def test_a_threshold_of_the_plan_that_fails_fails_the_test(pytester: pytest.Pytester) -> None:
+    limit = """PLAN += '\\n[[threshold]]\\nmetric = "rtt_exact_p50"\\nmax = "1 us"\\n'\n"""
+    pytester.makepyfile(PLAN + limit + "def test_it(espbench):\n    espbench.run(PLAN)\n")
+    ran = pytester.runpytest_subprocess()
+    ran.assert_outcomes(failed=1)
+    ran.stdout.fnmatch_lines(["*thresholds of the plan failed:*", "*rtt_exact_p50*"])
+
+
+def test_a_metric_without_a_better_direction_is_refused(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(PLAN + 'def test_it(espbench):\n    espbench.baseline(espbench.run(PLAN), "heap_peak")\n')
+    ran = pytester.runpytest_subprocess("--espbench-update")
+    ran.assert_outcomes(failed=1)
+    ran.stdout.fnmatch_lines(["*a baseline of `heap_peak` decides nothing*"])
 
 
 def test_what_cannot_be_measured_fails(pytester: pytest.Pytester) -> None:
     pytester.makepyfile('def test_it(espbench):\n    espbench.run("udp-echo", on="udp:127.0.0.1:9")\n')
     ran = pytester.runpytest_subprocess()
     ran.assert_outcomes(failed=1)
+    ran.stdout.fnmatch_lines(["*not measured:*"])
 
 
 def test_a_target_comes_from_the_command_line(pytester: pytest.Pytester) -> None:

@@ -115,8 +115,10 @@ class RoomTask {
     /** Changes the model by hand, and the text with it. */
     private edit(change: () => void): void {
         if (!this.model) return;
-        this.past.keep(this.text.value);
+        const before = this.text.value;
         change();
+        // What was refused has changed nothing, and takes nothing of what can be made again.
+        if (this.model.text !== before) this.past.keep(before);
         this.text.value = this.model.text;
         void this.read(this.text.value, true, true);
     }

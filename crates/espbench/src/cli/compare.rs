@@ -9,7 +9,7 @@ use anyhow::{Context as _, bail};
 use espbench_measure::cell::{Cell, Origin};
 use espbench_measure::columns::{COMPARED, POWER, compared as compared_rows, power_rows};
 use espbench_measure::compare::{
-    CellDifference, Comparison, ExactlyCompared, Tolerance, compare, exactly, gate, power, sides,
+    CellDifference, Comparison, ExactlyCompared, Tolerance, compare, exactly, gate, power, sides, vanished,
 };
 use espbench_measure::label;
 use espbench_measure::report::{Report, SCHEMA};
@@ -17,6 +17,7 @@ use espbench_measure::run::RunFacts;
 use espbench_measure::table::compared;
 use espbench_measure::table::repetitions::table as power_table;
 use espbench_measure::units::{self, Dimension};
+use espbench_model::text::count;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::ExitCode;
@@ -103,7 +104,8 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let (this, other) = (side(args, &args.this)?, side(args, &args.other)?);
     let wanted_of = metrics(&this.cells);
     let ours = wanted(args, this.cells);
-    let comparisons = compare(&ours, &other.cells);
+    let others = wanted(args, other.cells);
+    let comparisons = compare(&ours, &others);
     if comparisons.is_empty() {
         bail!(in_common_is_none(args, &wanted_of));
     }
@@ -127,7 +129,21 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         gated.judged,
         limit * 100.0
     );
-    Ok(if gated.passed() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+    let gone = vanished(&ours, &others);
+    if let Some(first) = gone.first() {
+        let figures = count(gone.len(), "figure");
+        say!(
+            "{figures} of {} are not in {}, such as {}: nothing is known of them",
+            args.other,
+            args.this,
+            format_args!("{} of {}", first.id.metric, label::test(first))
+        );
+    }
+    Ok(match (gated.passed(), gone.is_empty()) {
+        (true, true) => ExitCode::SUCCESS,
+        (true, false) => ExitCode::from(2),
+        (false, _) => ExitCode::from(1),
+    })
 }
 
 /// Says what repetitions can show.

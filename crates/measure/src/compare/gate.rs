@@ -72,7 +72,7 @@ impl Gated<'_> {
 ///
 /// Both must hold: the interval shows that it is worse, so chance alone seldom fails a gate; and
 /// the value itself is beyond the limit, so a tiny but certain change passes. A loss
-/// where there was none is beyond every part. Pairs that are not comparable are not judged.
+/// where there was none is beyond every part, unless it is within the interval of what was none. Pairs that are not comparable are not judged.
 #[must_use]
 pub fn gate<'a>(comparisons: &'a [Comparison], tolerance: &Tolerance) -> Gated<'a> {
     let judged = |c: &&Comparison| !matches!(c.verdict, Verdict::NotComparable(_));

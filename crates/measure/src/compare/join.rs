@@ -4,7 +4,7 @@ use crate::cell::{Cell, Identity, Origin, TestFacts};
 use crate::estimate::Estimate;
 use crate::interval::{self, mean_t, wilson};
 use crate::kind::{self, TestKind};
-use crate::metric::{self, Statistic};
+use crate::metric::{self, Better, Statistic};
 use crate::units::Dimension;
 use crate::wifi;
 use alloc::collections::BTreeMap;
@@ -104,6 +104,23 @@ fn share(repetitions: &[&Cell]) -> Option<Estimate> {
     }
     let (_, part) = Dimension::of(&repetitions.first()?.unit)?;
     Some(wilson(hits as u64, all).scaled(1.0 / part))
+}
+
+/// Returns the figures of runs among `others` that decide something and that nothing of `ours` stands beside: what a gate
+/// would miss without a word.
+#[must_use]
+pub fn vanished<'a>(ours: &[Cell], others: &'a [Cell]) -> Vec<&'a Cell> {
+    let decides = |it: &&Cell| {
+        it.origin != Origin::Published
+            && it.value.is_some()
+            && metric::better(&it.id.metric, &it.unit) != Better::Neither
+    };
+    let mut left: Vec<&Cell> = others.iter().filter(decides).collect();
+    for cell in ours.iter().filter(|it| it.value.is_some()) {
+        let found = with_runs(cell, &left);
+        left.retain(|it| !found.iter().any(|other| core::ptr::eq(*it, *other)));
+    }
+    left
 }
 
 /// Returns the mean of values with the interval of their scatter.

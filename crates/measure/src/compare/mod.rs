@@ -51,7 +51,7 @@ pub use baseline::{BaselineRow, BaselineVerdict, KeptFigure, baseline, to_keep};
 pub use exact::{CellDifference, ExactlyCompared, exactly};
 pub use gate::{Gated, Tolerance, gate};
 pub(crate) use join::pool;
-pub use join::pool_all;
+pub use join::{pool_all, vanished};
 pub(crate) use judge::stated;
 pub use power::{PowerRow, power};
 pub use sides::sides;
