@@ -9,7 +9,8 @@ use anyhow::{Context as _, bail};
 use espbench_measure::cell::{Cell, Origin};
 use espbench_measure::columns::{COMPARED, POWER, compared as compared_rows, power_rows};
 use espbench_measure::compare::{
-    CellDifference, Comparison, ExactlyCompared, Tolerance, compare, exactly, gate, power, sides, vanished,
+    CellDifference, Comparison, ExactlyCompared, Tolerance, compare, exactly, gate, power, sides,
+    vanished,
 };
 use espbench_measure::label;
 use espbench_measure::report::{Report, SCHEMA};
