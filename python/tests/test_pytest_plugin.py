@@ -167,7 +167,8 @@ def test_what_is_not_decided_is_a_warning(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(PLAN + "def test_it(espbench):\n    espbench.baseline(espbench.run(PLAN))\n")
     pytester.runpytest_subprocess("--espbench-update").assert_outcomes(passed=1)
     ran = pytester.runpytest_subprocess()
-    ran.assert_outcomes(passed=1, warnings=1)
+    # Other plugins warn, too.
+    ran.assert_outcomes(passed=1)
     ran.stdout.fnmatch_lines(["*figures have no bounded interval and are not decided: *rtt*"])
 
 
@@ -195,10 +196,10 @@ def test_a_threshold_of_the_plan_that_fails_fails_the_test(pytester: pytest.Pyte
 
 
 def test_a_metric_without_a_better_direction_is_refused(pytester: pytest.Pytester) -> None:
-    pytester.makepyfile(PLAN + 'def test_it(espbench):\n    espbench.baseline(espbench.run(PLAN), "heap_peak")\n')
+    pytester.makepyfile(PLAN + 'def test_it(espbench):\n    espbench.baseline(espbench.run(PLAN), "probes_late")\n')
     ran = pytester.runpytest_subprocess("--espbench-update")
     ran.assert_outcomes(failed=1)
-    ran.stdout.fnmatch_lines(["*a baseline of `heap_peak` decides nothing*"])
+    ran.stdout.fnmatch_lines(["*a baseline of `probes_late` decides nothing*"])
 
 
 def test_what_cannot_be_measured_fails(pytester: pytest.Pytester) -> None:
