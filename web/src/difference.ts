@@ -1,7 +1,7 @@
 /// How two settings differ, and what a comparison shows: words for values, since the engine decides.
 
 import type { Comparison } from "./engine/types";
-import { digits, every } from "./format";
+import { digits, period } from "./format";
 import { PLACES } from "./question";
 import type { Settings } from "./share";
 
@@ -15,7 +15,7 @@ const VERDICTS: Record<string, string> = {
 const NAMES: { [K in keyof Settings]: [string, (value: Settings[K]) => string] } = {
     room: ["Place", (it) => PLACES[it]?.words ?? it],
     devices: ["Devices", String],
-    every: ["A message every", (ms) => every(ms).replace(/([a-z]+)/, " $1")],
+    every: ["A message every", period],
     payload: ["Bytes of a message", (it) => `${it} B`],
     profile: ["Chip", (it) => it.toUpperCase().replace("ESP32", "ESP32-").replace(/-$/, "")],
     battery: ["Power", (it) => it || "mains"],

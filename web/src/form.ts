@@ -1,7 +1,7 @@
 /// Settings of the messages as sliders and choices.
 
 import { field, h, put, select } from "./dom";
-import { every } from "./format";
+import { period } from "./format";
 import { PLACES, PROFILES } from "./question";
 import { PERIODS, RATES, ROOMS, type Settings, SLEEPS } from "./share";
 
@@ -82,7 +82,7 @@ function form(settings: Settings, options: FormOptions, changed: () => void): HT
         h("legend", {}, options.name ?? "Settings"),
         options.own ? null : choice("Place", ROOMS.map((it) => [it, PLACES[it]?.words ?? it] as const), "room"),
         options.own ? null : slide("Devices", DEVICES, "devices", String),
-        slide("A message every", PERIODS, "every", (ms) => every(ms).replace(/([a-z]+)/, " $1")),
+        slide("A message every", PERIODS, "every", period),
         slide("Bytes of a message", PAYLOADS, "payload", (it) => `${it} B`),
         options.own ? null : choice("Chip", PROFILES.map((it) => [it, it.toUpperCase().replace("ESP32", "ESP32-").replace(/-$/, "")] as const), "profile"),
         choice("Power", BATTERIES, "battery"),

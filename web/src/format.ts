@@ -57,13 +57,16 @@ export function life(value: Value | null | undefined): Shown {
 /** Returns a figure in one line. */
 export const line = (it: Shown): string => `${it.value} ${it.unit} [${it.interval}]`.replace(" [not known]", "");
 
-/** Returns a duration as the command's flags have it. */
-export function every(ms: number): string {
-    if (ms >= 3_600_000 && ms % 3_600_000 === 0) return `${ms / 3_600_000}h`;
-    if (ms >= 60_000 && ms % 60_000 === 0) return `${ms / 60_000}min`;
-    if (ms >= 1000 && ms % 1000 === 0) return `${ms / 1000}s`;
-    return `${ms}ms`;
+/** Returns a time between messages in words: `2 s`. */
+export function period(ms: number): string {
+    if (ms >= 3_600_000 && ms % 3_600_000 === 0) return `${ms / 3_600_000} h`;
+    if (ms >= 60_000 && ms % 60_000 === 0) return `${ms / 60_000} min`;
+    if (ms >= 1000 && ms % 1000 === 0) return `${ms / 1000} s`;
+    return `${ms} ms`;
 }
+
+/** Returns a time between messages as the command takes it: `2s`. */
+export const every = (ms: number): string => period(ms).replace(" ", "");
 
 /** Returns a word of a shell, quoted where it must be. */
 export const quoted = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);

@@ -154,8 +154,11 @@ pub struct LimitShare {
 pub struct ChangeOutcome {
     /// Flag of the command that makes it.
     pub flag: String,
-    /// Value of the figure.
+    /// Value of the flag.
     pub to: String,
+    /// That value in milliseconds, where it is a time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to_ms: Option<f64>,
     /// The figures with it.
     pub figures: PredictionRow,
     /// The limits hold by the estimates.
@@ -402,6 +405,7 @@ impl PredictAnswer {
         ChangeOutcome {
             flag: tried.change.flag().to_string(),
             to: tried.change.value(),
+            to_ms: tried.change.value_ms(),
             figures: self.row(&tried.point, RowStanding::Unranked),
             keeps_limits: self.keeps(&tried.point),
             helps: self.helps(tried),

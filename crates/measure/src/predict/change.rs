@@ -54,6 +54,15 @@ impl Change {
         }
     }
 
+    /// Returns the flag's value in milliseconds, where it is a time.
+    #[must_use]
+    pub fn value_ms(&self) -> Option<f64> {
+        match self {
+            Self::Every(time) => Some(time.as_secs_f64() * 1e3),
+            _ => None,
+        }
+    }
+
     /// Returns the change as it is typed.
     #[must_use]
     pub fn words(&self) -> String {

@@ -120,6 +120,7 @@ fn loss_leads_where_it_is_high() {
         card.changes.iter().map(|it| (it.flag.as_str(), it.to.as_str())).collect::<Vec<_>>(),
         [("--phy-rate", "24M"), ("--every", "10s")]
     );
+    assert_eq!(card.changes.iter().map(|it| it.to_ms).collect::<Vec<_>>(), [None, Some(1e4)]);
     let next = card.next.unwrap();
     assert!(next.contains("--every 10s"), "{next}");
 }
