@@ -130,9 +130,24 @@ impl Simulator {
     /// [`CellError::Unsupported`].
     pub fn check(&self, workload: &Workload) -> Result<(), CellError> {
         suite::check(workload, &self.library, self.lab.as_deref()).map_err(|failed| {
-            let (target, kind, hint) = (self.target(), workload.kind(), failed.to_string());
+            let (target, kind, hint) = (self.target(), workload.kind(), self.hint(&failed));
             CellError::Unsupported { target, kind, hint }
         })
+    }
+
+    /// Returns what to do where the lab cannot do the work.
+    fn hint(&self, failed: &SuiteError) -> String {
+        let variants = self.lab.as_deref().map(|lab| self.library.variants(lab));
+        match (failed, variants) {
+            (SuiteError::NoDevice, Some(known)) if !known.is_empty() => {
+                let first = known[0];
+                let all = known.join(", ");
+                format!(
+                    "the plan names no device of this lab: add `variant = \"{first}\"` to the [[measure]]; known: {all}"
+                )
+            }
+            _ => failed.to_string(),
+        }
     }
 
     /// Returns the scene of a cell: its lab, with the place that the run's seed draws.

@@ -126,4 +126,9 @@ fn a_lab_that_cannot_do_it_says_so_before_anything_is_simulated() {
     );
     let udp = espbench_measure::plan::defaults("udp-echo").unwrap();
     assert!(error(None, &udp).contains("use --on loopback"));
+    let text = error(Some("wifi-home"), &udp);
+    assert!(
+        text.contains("add `variant = \"arduino\"`") && text.ends_with("arduino, idf-echo"),
+        "{text}"
+    );
 }

@@ -47,8 +47,8 @@ impl fmt::Display for SuiteError {
             Self::Cancelled => f.write_str("stopped"),
             Self::File(wrong) => wrong.fmt(f),
             Self::NoDevice => f.write_str(
-                "the lab's devices are ESP-NOW's, and those of a plan that names a `variant`; use \
-                 --on loopback, or a device",
+                "the plan names no device of the lab: add a `variant` to the [[measure]] (`espbench lab show` lists \
+                 a lab's), or use --on loopback, or a device",
             ),
             Self::Unable(lab, why) => write!(f, "the lab {lab} cannot do it: {why}"),
             Self::Livelock(livelock) => livelock.fmt(f),
