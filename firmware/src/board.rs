@@ -36,6 +36,8 @@ pub(crate) struct ChipBoard {
     least_free: Cell<usize>,
     /// The slot to start next is the spare one.
     spare_next: bool,
+    /// Number of values that could not be stored.
+    unsaved: u32,
     aes: accelerator::Accelerator,
 }
 
@@ -54,6 +56,7 @@ impl ChipBoard {
             boot: Boot { count: 0, reason: reason(soc, crash), crash },
             least_free: Cell::new(usize::MAX),
             spare_next: false,
+            unsaved: 0,
             aes: accelerator::Accelerator::new(),
         }
     }
@@ -95,14 +98,24 @@ impl ChipBoard {
 
     /// Stores the settings of the firmware; returns false if it fails.
     pub(crate) fn set_settings(&mut self, settings: FirmwareSettings) -> bool {
-        self.store().is_some_and(|mut it| it.save(StoredKey::Settings, &settings.emit()))
+        self.keep(StoredKey::Settings, &settings.emit())
+    }
+
+    /// Returns how many values could not be stored since the start.
+    pub(crate) const fn unsaved(&self) -> u32 {
+        self.unsaved
     }
 
     fn save_record(&mut self) {
         let bytes = self.record.emit();
-        if let Some(mut store) = self.store() {
-            store.save(StoredKey::Boot, &bytes);
-        }
+        self.keep(StoredKey::Boot, &bytes);
+    }
+
+    /// Stores a value; returns false, and counts it, if it is not there afterwards.
+    fn keep(&mut self, key: StoredKey, value: &[u8]) -> bool {
+        let saved = self.store().is_some_and(|mut it| it.save(key, value));
+        self.unsaved = self.unsaved.saturating_add(u32::from(!saved));
+        saved
     }
 
     fn store(&mut self) -> Option<Store<'_, ChipFlash>> {
@@ -167,7 +180,7 @@ impl Board for ChipBoard {
     }
 
     fn save(&mut self, key: NvsKey, value: &[u8]) -> bool {
-        self.store().is_some_and(|mut it| it.save(StoredKey::Node(key), value))
+        self.keep(StoredKey::Node(key), value)
     }
 
     fn forget(&mut self, key: NvsKey) {

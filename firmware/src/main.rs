@@ -145,7 +145,7 @@ fn main() -> ! {
             match told {
                 Told::Event(event) => tell(at, driver, board, &mut network, event),
                 Told::Command(Ok(Command::Counters)) => {
-                    print_counters(driver, node, &radio);
+                    print_counters(driver, node, &radio, board.unsaved());
                     let _ = network.report(&mut Text(driver));
                 }
                 Told::Command(command) => {
@@ -271,8 +271,13 @@ fn carry_out(
     }
 }
 
-/// Prints what every queue has dropped.
-fn print_counters(driver: &mut NodeDriver, node: &SmallNode, radio: &radio::ChipRadio) {
+/// Prints what every queue has dropped, and how many values could not be stored.
+fn print_counters(
+    driver: &mut NodeDriver,
+    node: &SmallNode,
+    radio: &radio::ChipRadio,
+    unsaved: u32,
+) {
     let (counters, text, queues) = (driver.counters, driver.text_dropped(), radio::queues());
     let frames = node.dropped();
     let mut out = Text(driver);
@@ -296,6 +301,7 @@ fn print_counters(driver: &mut NodeDriver, node: &SmallNode, radio: &radio::Chip
         counters.replaced,
     );
     let _ = write!(out, "node: {} dropped: {frames:?}\r\n", frames.total());
+    let _ = write!(out, "flash: {unsaved} values not stored\r\n");
 }
 
 /// Text for the terminal, through the driver's queue.

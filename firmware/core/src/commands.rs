@@ -109,7 +109,7 @@ impl LineWatch {
 pub enum Command {
     /// `espbench version`: name, version with the git revision, chip.
     Version,
-    /// `espbench counters`: what every queue has dropped.
+    /// `espbench counters`: what every queue has dropped, and values that could not be stored.
     Counters,
     /// `espbench stack`: size and deepest use of the stack.
     Stack,

@@ -27,6 +27,18 @@ pub enum StoredKey {
 }
 
 impl StoredKey {
+    /// All names.
+    const ALL: [Self; 8] = [
+        Self::Node(NvsKey::EncryptKey),
+        Self::Node(NvsKey::DecryptKey),
+        Self::Node(NvsKey::Bindings),
+        Self::Node(NvsKey::ControlChannel),
+        Self::Node(NvsKey::Upgrade),
+        Self::Node(NvsKey::Wifi),
+        Self::Boot,
+        Self::Settings,
+    ];
+
     /// Returns the number under which the value is stored; it never changes.
     #[must_use]
     pub const fn number(self) -> u8 {
@@ -76,11 +88,42 @@ impl<'a, C: FlashChip> Store<'a, C> {
         Some(len)
     }
 
-    /// Stores a value; returns false if it is too long or the flash fails.
+    /// Stores a value and reads it back; returns false if it is too long or the flash fails.
+    ///
+    /// A partition that keeps nothing and holds no value of ours has the bytes of another program, such as
+    /// ESP-IDF's NVS: it is erased once.
     pub fn save(&mut self, key: StoredKey, value: &[u8]) -> bool {
         if value.len() > VALUE_MAX {
             return false;
         }
+        if self.keep(key, value) {
+            return true;
+        }
+        let mut first = [0];
+        let is_foreign = StoredKey::ALL.iter().all(|it| self.load(*it, &mut first).is_none());
+        is_foreign && self.erase() && self.keep(key, value)
+    }
+
+    /// Stores a value, and returns whether it is there.
+    fn keep(&mut self, key: StoredKey, value: &[u8]) -> bool {
+        self.store(key, value) && self.holds(key, value)
+    }
+
+    fn holds(&mut self, key: StoredKey, value: &[u8]) -> bool {
+        let mut room = Room([0; VALUE_MAX + 8]);
+        let Some(mut map) = self.map() else { return false };
+        let found: Option<&[u8]> =
+            run(map.fetch_item(&mut room.0, &key.number())).and_then(|it| it.ok()).flatten();
+        found == Some(value)
+    }
+
+    /// Erases the partition.
+    fn erase(&mut self) -> bool {
+        let end = self.place.offset + self.place.len;
+        (self.place.offset..end).step_by(SECTOR as usize).all(|at| self.chip.erase_sector(at))
+    }
+
+    fn store(&mut self, key: StoredKey, value: &[u8]) -> bool {
         let mut room = Room([0; VALUE_MAX + 8]);
         let Some(mut map) = self.map() else { return false };
         run(map.store_item(&mut room.0, &key.number(), &value)).is_some_and(|it| it.is_ok())
@@ -247,6 +290,40 @@ mod tests {
             }
         }
         assert!(cuts > 4000, "{cuts}");
+    }
+
+    /// Arduino and ESP-IDF have NVS there, and other programs anything.
+    #[test]
+    fn contents_of_another_program_are_erased_at_the_first_save() {
+        let nvs_page = |_| {
+            let mut page = vec![0xFF; SECTOR as usize];
+            page[..4].copy_from_slice(&0xFFFF_FFFE_u32.to_le_bytes());
+            page[4..9].copy_from_slice(&[0, 0, 0, 0, 0xFE]);
+            page[32..64].fill(0xAA);
+            page[64..96]
+                .copy_from_slice(b"\x01\x48\x05\x01abcdphy\0cal_data\0\0\0\0\0\0\0\0\0\0\0\0");
+            page
+        };
+        let mut state = 1_u32;
+        let mut noise = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 24) as u8
+        };
+        let contents: [Vec<u8>; 3] = [
+            (0..3).flat_map(nvs_page).collect(),
+            vec![0; 3 * SECTOR as usize],
+            core::iter::repeat_with(&mut noise).take(3 * SECTOR as usize).collect(),
+        ];
+        for bytes in contents {
+            let mut chip = RamFlash::new(0x5000);
+            chip.bytes[0x1000..0x4000].copy_from_slice(&bytes);
+            for n in 0..40 {
+                let step = (StoredKey::Boot, Some(vec![n; 12]));
+                assert!(apply(&mut chip, &step), "save {n}");
+                assert_eq!(load(&mut chip, step.0), step.1, "save {n}");
+            }
+            assert_eq!((chip.erased[0], chip.erased[4]), (0, 0));
+        }
     }
 
     #[test]

@@ -2,11 +2,12 @@
 //! it, or a part of one at an address.
 
 use super::chip::{self, CHIPS};
+use super::memory;
 use crate::user_error::UserError;
 use esp_now::node::ota::image::{Flaw, HEADER_LEN, Scanner};
 use espflash::image_format::{Metadata, Segment};
 use espflash::target::Chip as FlashChip;
-use object::{Object as _, ObjectSection as _};
+use object::{Object as _, ObjectSection as _, ObjectSegment as _};
 
 /// First byte of an image that ESP-IDF's bootloader or a chip's ROM starts.
 const IMAGE_MAGIC: u8 = 0xE9;
@@ -16,6 +17,15 @@ const PARTITIONS_AT: usize = 0x8000;
 
 /// First bytes of each entry of a partition table.
 const PARTITION_MAGIC: [u8; 2] = [0xAA, 0x50];
+
+/// Sections of an ELF that have paths of sources.
+const PATHS: [&str; 3] = [".debug_line", ".debug_line_str", ".debug_str"];
+
+/// Type of a partition of data, and its subtype that says which program the bootloader starts.
+const OTADATA: [u8; 2] = [1, 0];
+
+/// Bytes that such a partition has at most: two sectors.
+const OTADATA_MOST: u32 = 0x2000;
 
 /// ELF's number of Xtensa.
 const XTENSA: u16 = 94;
@@ -31,6 +41,8 @@ pub enum FlashFile {
         bytes: Vec<u8>,
         /// Chip that it was built for, where it says so.
         chip: Option<FlashChip>,
+        /// Addresses at which its segments begin.
+        starts: Vec<u32>,
     },
     /// Bytes for an address.
     Raw {
@@ -95,9 +107,9 @@ impl FlashFile {
     /// Returns whether a chip can run it, as far as it says.
     #[must_use]
     pub fn fits(&self, other: FlashChip) -> bool {
-        if let Self::Elf { bytes, chip: None } = self {
-            return bytes.get(18..20).map(|it| u16::from_le_bytes([it[0], it[1]]))
-                == Some(machine(other));
+        if let Self::Elf { bytes, chip: None, starts } = self {
+            let found = bytes.get(18..20).map(|it| u16::from_le_bytes([it[0], it[1]]));
+            return found == Some(machine(other)) && memory::holds(other, starts);
         }
         self.chip().is_none_or(|it| it == other)
     }
@@ -133,8 +145,13 @@ fn elf(name: &str, bytes: Vec<u8>) -> Result<FlashFile, UserError> {
             ));
     }
     let metadata = Metadata::from_bytes(Some(&bytes));
-    let chip = metadata.chip_name().and_then(|it| chip::parse(it).ok());
-    Ok(FlashFile::Elf { bytes, chip })
+    let named = metadata.chip_name().and_then(|it| chip::parse(it).ok());
+    let paths = PATHS.iter().filter_map(|it| file.section_by_name(it)?.data().ok());
+    let chip = named.or_else(|| memory::of_paths(paths)).filter(|it| machine(*it) == found);
+    let loaded = file.segments().filter(|it| it.file_range().1 > 0);
+    let starts = loaded.filter_map(|it| it.address().try_into().ok()).collect();
+    drop(file);
+    Ok(FlashFile::Elf { bytes, chip, starts })
 }
 
 fn damaged(name: &str, why: &str) -> UserError {
@@ -159,13 +176,44 @@ fn has_partitions(bytes: &[u8]) -> bool {
     bytes.get(PARTITIONS_AT..PARTITIONS_AT + 2) == Some(&PARTITION_MAGIC[..])
 }
 
+/// Entry of a partition table: type and subtype, place and length.
+struct Partition {
+    kind: [u8; 2],
+    at: u32,
+    length: u32,
+}
+
+/// Reads a table of partitions, as ESP-IDF's bootloader does.
+fn table(bytes: &[u8]) -> impl Iterator<Item = Partition> {
+    let entries = bytes.chunks_exact(32).take_while(|it| it.starts_with(&PARTITION_MAGIC));
+    let word =
+        |it: &[u8], at: usize| u32::from_le_bytes([it[at], it[at + 1], it[at + 2], it[at + 3]]);
+    entries.map(move |it| Partition { kind: [it[2], it[3]], at: word(it, 4), length: word(it, 8) })
+}
+
 /// Returns the places of programs in a merged image, by its partition table.
 fn applications(bytes: &[u8]) -> Vec<usize> {
-    let table = bytes.get(PARTITIONS_AT..).unwrap_or_default();
-    let entries = table.chunks_exact(32).take_while(|it| it.starts_with(&PARTITION_MAGIC));
-    let programs = entries.filter(|it| it[2] == 0);
-    let places = programs.map(|it| u32::from_le_bytes([it[4], it[5], it[6], it[7]]) as usize);
-    places.filter(|it| bytes.get(*it) == Some(&IMAGE_MAGIC)).collect()
+    let programs =
+        table(bytes.get(PARTITIONS_AT..).unwrap_or_default()).filter(|it| it.kind[0] == 0);
+    programs.map(|it| it.at as usize).filter(|it| bytes.get(*it) == Some(&IMAGE_MAGIC)).collect()
+}
+
+/// Returns the partition that says which program starts, erased, where the pieces bring a new table and not its bytes. Else
+/// a program that an update over the air has written starts in place of the new one. `idf.py flash` does the same.
+pub(super) fn erased_otadata(pieces: &[Segment<'_>]) -> Option<Segment<'static>> {
+    let at = PARTITIONS_AT as u32;
+    let reaches = |it: &Segment<'_>, at: u32| {
+        (u64::from(it.addr)..u64::from(it.addr) + it.data.len() as u64).contains(&u64::from(at))
+    };
+    let tables = pieces.iter().filter_map(|it| {
+        let is_table = it.data.starts_with(&PARTITION_MAGIC);
+        let start = if is_table { 0 } else { at.checked_sub(it.addr)? as usize };
+        it.data.get(start..)
+    });
+    let otadata = tables.flat_map(table).find(|it| it.kind == OTADATA)?;
+    let is_there = pieces.iter().any(|it| reaches(it, otadata.at));
+    let length = otadata.length.min(OTADATA_MOST) as usize;
+    (!is_there).then(|| words(otadata.at, &vec![0xFF; length]))
 }
 
 /// Checks what an image says of itself (its segments, the checksum, the SHA-256 that may follow) as our node
@@ -249,6 +297,41 @@ mod tests {
     fn words_are_filled_up_as_erased_flash() {
         let segment = words(0x9000, &[1, 2, 3, 4, 5]);
         assert_eq!(&*segment.data, [1, 2, 3, 4, 5, 0xFF, 0xFF, 0xFF]);
+    }
+
+    /// Returns a table of partitions with a place for otadata.
+    fn ota_table() -> Segment<'static> {
+        let entry = |kind: [u8; 2], at: u32, length: u32| {
+            let mut bytes =
+                [&PARTITION_MAGIC[..], &kind, &at.to_le_bytes(), &length.to_le_bytes()].concat();
+            bytes.resize(32, 0);
+            bytes
+        };
+        let rows = [
+            entry([1, 2], 0x9000, 0x4000),
+            entry(OTADATA, 0xD000, 0x2000),
+            entry([0, 0x10], 0x10000, 0x10_0000),
+        ];
+        words(PARTITIONS_AT as u32, &rows.concat())
+    }
+
+    #[test]
+    fn a_new_table_lets_the_new_program_start() {
+        let program = words(0x10000, &[IMAGE_MAGIC; 64]);
+        let erased = erased_otadata(&[ota_table(), program.clone()]).unwrap();
+        assert_eq!((erased.addr, &*erased.data), (0xD000, &[0xFF; 0x2000][..]));
+        assert!(erased_otadata(&[program.clone()]).is_none(), "a part alone brings no table");
+        let own = words(0xD000, &[1; 32]);
+        assert!(
+            erased_otadata(&[ota_table(), own]).is_none(),
+            "the build has bytes of its own for it"
+        );
+        // A merged image that ends behind its table.
+        let mut merged = vec![0xFF; PARTITIONS_AT];
+        merged.extend(&*ota_table().data);
+        assert_eq!(erased_otadata(&[words(0, &merged)]).map(|it| it.addr), Some(0xD000));
+        merged.resize(0x10000, 0xFF);
+        assert!(erased_otadata(&[words(0, &merged)]).is_none(), "it covers that place");
     }
 
     proptest! {

@@ -132,10 +132,13 @@ impl BoardLoader {
         let info = self.guarded(Flasher::device_info)?;
         let found = info.chip;
         if !file.fits(found) {
-            let wanted = file.chip().map_or_else(|| "one with that processor".into(), chip::title);
+            let wanted = file
+                .chip()
+                .map_or_else(|| "one with that processor and memory".into(), chip::title);
             return Err(told::wrong_chip(&self.port.name, &wanted, &chip::title(found)));
         }
-        let segments = self.segments(file, partitions, &info)?;
+        let mut segments = self.segments(file, partitions, &info)?;
+        segments.extend(image::erased_otadata(&segments));
         let size = u64::from(info.flash_size.size());
         let end = segments.iter().map(|it| u64::from(it.addr) + it.data.len() as u64).max();
         if end.is_some_and(|end| end > size) {

@@ -239,6 +239,10 @@ fn a_wrong_chip_is_refused_before_anything_is_written() {
     let flash = |more: &[&str]| bench.run(&[&["board", "flash"], more].concat());
     let elf = flash(&["firmware.elf", "--chip", "esp32c3", "--on", &other.on()]);
     refused(&elf, &["the chip is ESP32-C6, not ESP32-C3", "nothing was written"]);
+    refused(
+        &flash(&["firmware.elf", "--on", &other.on()]),
+        &["the chip is ESP32-C6, not one with that processor and memory"],
+    );
     // A merged image says itself for which chip it is.
     let merged = flashed(&bench).flash(0..0x40000);
     std::fs::write(bench.path("merged.bin"), &merged).unwrap();
@@ -315,7 +319,11 @@ fn the_table_of_our_firmware_is_written_beside_an_elf() {
             ["board", "flash", "firmware.elf", "--on", &board.on(), "--partition-table", table];
         bench.run(&flash)
     };
+    // An update over the air had made the bootloader start the second slot.
+    bench.write("otadata.bin", &"\u{2}\0\0\0".repeat(8));
+    bench.run(&["board", "flash", "otadata.bin", "--at", "0x9000", "--on", &board.on()]).ok();
     with(table.to_str().unwrap()).ok();
+    assert!(board.flash(0x9000..0xB000).iter().all(|it| *it == 0xFF), "the new program starts");
     let entries = board.flash(0x8000..0x9000);
     let labels = entries
         .chunks(32)
