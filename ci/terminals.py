@@ -27,11 +27,7 @@ PYTEST = """
 def test_board_answers(dut):
     dut.write("\\r")
     dut.expect_exact("esp32> ")
-    dut.serial.proc.write(b"version")
-    dut.expect_exact("ersion")
-    import time
-    time.sleep(0.1)
-    dut.serial.proc.write(b"\\r")
+    dut.serial.proc.write(b"version\\r")
     dut.expect("IDF Version:v[0-9.]+")
     dut.expect_exact("chip_name: esp32")
 """
@@ -78,9 +74,7 @@ def pyserial(boards):
     ports = [serial.Serial(boards.port(node), 115200, timeout=0.1) for node in (0, 1)]
 
     def command(port, text, wanted):
-        port.write(text)
-        time.sleep(0.1)
-        port.write(b"\r")
+        port.write(text + b"\r")
         return read_until(lambda: port.read(4096), wanted)
 
     command(ports[1], b"espnow_iperf -s", b"listening")
@@ -195,8 +189,8 @@ def main():
         assert shutil.which(program), f"{program} is missing"
     espbench = os.path.abspath(sys.argv[1])
     for flags, steps in (
-        (["--answer-cursor"], [pyserial, picocom, esp_idf_monitor, pytest_embedded]),
-        ([], [minicom]),
+        ([], [pyserial, picocom, esp_idf_monitor, pytest_embedded, minicom]),
+        (["--answer-cursor"], [pyserial]),
     ):
         boards = Boards(espbench, *flags)
         for step in steps:

@@ -164,6 +164,29 @@ fn boards_talk_to_each_other_as_programs_tell_them_to() {
     assert!(behind.iter().all(|it| it.is_number()), "{end}");
 }
 
+/// As pyserial does: it answers no cursor query, and writes a command and its return at once.
+#[test]
+fn a_program_that_is_no_terminal_types_commands_in_one_write() {
+    let dir = TestDir::new();
+    let live = LiveProcess::start(&dir, &[]);
+    let mut program = Client::open(&live.port(1));
+    program.file.write_all(b"help\r").unwrap();
+    let told: Value = serde_json::from_str(&live.process.line(r#""type":"unanswered""#)).unwrap();
+    // The return is typed after the text, and may find the console at work.
+    assert_eq!(told["device"], "node1");
+    assert!(told["typed_off"].as_u64() >= Some(4), "{told}");
+    program.prompt();
+    for command in ["help", "version", "help"] {
+        program.text.clear();
+        program.file.write_all(format!("{command}\r").as_bytes()).unwrap();
+        let last = if command == "help" { "sec_test" } else { "IDF Version" };
+        program.read_until(last).unwrap();
+        program.read_until("esp32> ").unwrap();
+    }
+    let end = live.interrupt();
+    assert_eq!(end["devices"][1]["typed_lost"], 0, "{end}");
+}
+
 #[test]
 fn an_unplugged_board_lives_on_and_comes_back_on_a_terminal_of_its_own() {
     let dir = TestDir::new();

@@ -2,6 +2,7 @@
 
 use super::consoles::ConsolePorts;
 use super::control::{ControlSocket, Controlled, RETURN_AFTER, carry_out};
+use super::cursor::CursorAnswers;
 use super::event::{self, Planned};
 use super::links::LinkDir;
 use super::port::Port;
@@ -52,8 +53,8 @@ pub(super) struct BenchPlan {
 
 /// How a live lab is run.
 pub(super) struct BenchSetup {
-    /// Whether cursor queries are answered inside while a program has the port open, too.
-    pub(super) answers: bool,
+    /// Who answers cursor queries while a program has the port open.
+    pub(super) answers: CursorAnswers,
     /// Lateness above which what is measured is invalid.
     pub(super) late_most: Duration,
     /// Socket of requests that change the lab.
@@ -102,9 +103,9 @@ impl<W: Tap> Bench<W> {
             self.keep_up()?;
             self.plans()?;
             carry_out(self)?;
-            self.consoles.print(&mut self.lab)?;
             let now = self.clock.now();
-            self.consoles.tell_unanswered(now, self.shown)?;
+            self.consoles.print(&mut self.lab, now)?;
+            self.consoles.tell_unanswered(&self.lab, now, self.shown)?;
             let next = self.lab.next_due();
             let idle = self.pace.idle(now, self.lab.now(), next, FRAME);
             self.wait(idle.min(SLEEP_MAX).min(end.since(now)))?;

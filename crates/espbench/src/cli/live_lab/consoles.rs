@@ -1,5 +1,6 @@
 //! The pseudo-terminals of a live lab's consoles: bytes in and out, who comes and goes.
 
+use super::cursor::CursorAnswers;
 use super::links::LinkDir;
 use super::port::Port;
 use super::shown::{Happened, Shown};
@@ -87,28 +88,33 @@ impl HasConsoles for LiveNetwork<'_> {
 pub(super) struct ConsolePorts {
     pub(super) ports: Vec<Port>,
     pub(super) links: Option<LinkDir>,
-    /// Whether cursor queries are answered inside while a program has the port open, too.
-    pub(super) answers: bool,
     /// Time after which is looked whether a program has opened a port that nobody had open.
     look: Duration,
     looked: Instant,
 }
 
 impl ConsolePorts {
-    pub(super) const fn new(
+    pub(super) fn new(
         ports: Vec<Port>,
         links: Option<LinkDir>,
-        answers: bool,
+        answers: CursorAnswers,
         look: Duration,
     ) -> Self {
-        Self { ports, links, answers, look, looked: Instant::ZERO }
+        let ports = ports.into_iter().map(|port| port.answering(answers)).collect();
+        Self { ports, links, look, looked: Instant::ZERO }
     }
 
     /// Hands on what devices have printed.
-    pub(super) fn print(&mut self, lab: &mut impl HasConsoles) -> anyhow::Result<()> {
+    pub(super) fn print(&mut self, lab: &mut impl HasConsoles, now: Instant) -> anyhow::Result<()> {
         for (number, port) in self.ports.iter_mut().enumerate() {
             while let Some(byte) = lab.printed(number) {
+                if port.is_open {
+                    port.cursor.printed(now, byte);
+                }
                 port.print(byte);
+            }
+            if port.cursor.is_overdue(now) {
+                lab.answer_cursor(number, true);
             }
             port.flush()?;
         }
@@ -159,7 +165,7 @@ impl ConsolePorts {
         let port = &mut self.ports[number];
         if state.is_open && !port.is_open {
             port.set_open(true);
-            lab.answer_cursor(number, self.answers);
+            lab.answer_cursor(number, port.cursor.inside());
             shown.event(now, port, Happened::Opened)?;
         }
         if state.has_bytes {
@@ -168,10 +174,19 @@ impl ConsolePorts {
             let typed = port.read(&mut buffer[..room]);
             let gap = now.since(port.typed.0).min(GAP_MAX);
             let at = lab.now().max(port.typed.1 + gap);
-            lab.type_at(number, at, typed);
             let typed = typed.to_vec();
+            let known = port.cursor.inside();
+            let late = port.cursor.typed(&typed);
+            if port.cursor.inside() != known {
+                lab.answer_cursor(number, port.cursor.inside());
+            }
+            let typed = &typed[late..];
             port.typed = (now, at);
-            port.note_typed(now, &typed);
+            for (bytes, at) in port.cursor.keys(typed, at) {
+                lab.type_at(number, at, &typed[bytes]);
+                port.typed = (now, at);
+            }
+            port.note_typed(now, typed);
         }
         if !state.is_open && !state.has_bytes && port.is_open {
             port.set_open(false);
@@ -182,10 +197,16 @@ impl ConsolePorts {
     }
 
     /// Tells of ports at which a return was typed and no line was taken.
-    pub(super) fn tell_unanswered(&mut self, now: Instant, shown: Shown) -> anyhow::Result<()> {
-        for port in &mut self.ports {
-            if port.is_unanswered(now) {
-                shown.unanswered(now, port)?;
+    pub(super) fn tell_unanswered(
+        &mut self,
+        lab: &impl HasConsoles,
+        now: Instant,
+        shown: Shown,
+    ) -> anyhow::Result<()> {
+        for (number, port) in self.ports.iter_mut().enumerate() {
+            let off = port.new_off(now, lab.bytes(number).typed_off);
+            if off.is_some() || port.is_unanswered(now) {
+                shown.unanswered(now, port, off)?;
             }
         }
         Ok(())

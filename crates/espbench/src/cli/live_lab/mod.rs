@@ -7,6 +7,7 @@
 //! | `bench` | the loop of consoles: virtual time in step with the clock, bytes in and out, who comes and goes |
 //! | `consoles` | bytes in and out of pseudo-terminals, who comes and goes |
 //! | `what_if` | what is changed while a lab runs, as people write it |
+//! | `cursor` | who answers the cursor queries of a console's line editor |
 //! | `control` | a socket on which lines of JSON change the lab while it runs |
 //! | `request` | such a line |
 //! | `port` | a device's pseudo-terminal, with what waits for its reader |
@@ -19,6 +20,7 @@
 mod bench;
 mod consoles;
 mod control;
+mod cursor;
 mod event;
 mod firmware;
 mod flushed;
@@ -29,6 +31,7 @@ mod request;
 mod shown;
 mod what_if;
 
+use self::cursor::CursorAnswers;
 use super::flow::on_interrupt;
 use super::output::cannot_write;
 use crate::capture::{AirCapture, CaptureOrigin};
@@ -106,9 +109,9 @@ pub struct Args {
     /// Rate of the consoles in bits a second [default: that of each device's profile]
     #[arg(long, requires = "pty", value_name = "BAUD", value_parser = clap::value_parser!(u32).range(300..=5_000_000))]
     baud: Option<u32>,
-    /// Answer the consoles' cursor queries (ESC [ 6 n) for programs that are no terminal
-    #[arg(long)]
-    answer_cursor: bool,
+    /// Who answers the consoles' cursor queries (ESC [ 6 n) [default: auto; without WHO: always]
+    #[arg(long, value_name = "WHO", value_enum, num_args = 0..=1, require_equals = true, default_missing_value = "always")]
+    answer_cursor: Option<CursorAnswers>,
     /// Make a link to each console's pseudo-terminal in this folder, named after the device: DIR/node0
     #[arg(long, value_name = "DIR")]
     link: Option<PathBuf>,
@@ -188,8 +191,8 @@ UDP echo on port 10000, a TCP sink on 3333, HTTP on 80, sockperf on 11111, iperf
 
 With --pty, boards of ESP-NOW run the lab's firmware, in step with the clock. Any program that opens
 serial ports may open their consoles: picocom, minicom, pyserial, esp-idf-monitor. They have no DTR
-and RTS: type `restart`, or use --restart. For a program that is no terminal use --answer-cursor, and
-type the carriage return 30 ms after the command (docs/live.md says why).
+and RTS: type `restart`, or use --restart. A program that is no terminal may write a command and its
+return at once; --answer-cursor=never takes them as a board does (docs/live.md).
 
 Examples:
   espbench live wifi-home -- ping -c 5 device        a round trip over simulated Wi-Fi
@@ -258,7 +261,8 @@ fn consoles(args: &Args, lab: &str) -> anyhow::Result<ExitCode> {
     let control = args.control.as_deref().map(ControlSocket::open).transpose()?;
     let shown = Shown::new(args.format, args.quiet);
     shown.devices(&scene, args.baud, &ports)?;
-    let setup = BenchSetup { answers: args.answer_cursor, late_most, control, gone };
+    let setup =
+        BenchSetup { answers: args.answer_cursor.unwrap_or_default(), late_most, control, gone };
     let planned = BenchPlan { events, changes };
     let mut bench = Bench::new(lab, ports, links, planned, shown, setup);
     bench.run(args.lifetime, &cancel)?;

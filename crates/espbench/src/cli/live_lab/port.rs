@@ -1,5 +1,6 @@
 //! A device's pseudo-terminal, with what waits for its reader.
 
+use super::cursor::{CursorAnswers, CursorQueries};
 use super::links::LinkDir;
 use crate::live_mark::{LiveMark, PortMark};
 use crate::sys::pty::Pty;
@@ -43,7 +44,21 @@ pub(super) struct Port {
     pub(super) typed: (Instant, Instant),
     /// Time of a return that was typed and after which the device has begun no new line yet.
     returned: Option<Instant>,
+    /// Cursor queries of the console, and who answers them.
+    pub(super) cursor: CursorQueries,
+    /// Bytes that were typed while the device did not listen.
+    off: TypedOff,
     pub(super) counters: PortCounters,
+}
+
+/// Bytes that were typed while a device did not listen.
+#[derive(Clone, Copy, Debug, Default)]
+struct TypedOff {
+    /// Those so far, and the time of the last.
+    all: u64,
+    since: Instant,
+    /// Those that have been told of.
+    told: u64,
 }
 
 /// Time within which a console begins a new line after a return.
@@ -66,10 +81,18 @@ impl Port {
             waiting: VecDeque::new(),
             typed: (Instant::ZERO, Instant::ZERO),
             returned: None,
+            cursor: CursorQueries::new(CursorAnswers::Auto),
+            off: TypedOff::default(),
             counters: PortCounters::default(),
         };
         port.plug(links)?;
         Ok(port)
+    }
+
+    /// Returns the port with that way to answer cursor queries.
+    pub(super) fn answering(mut self, answers: CursorAnswers) -> Self {
+        self.cursor = CursorQueries::new(answers);
+        self
     }
 
     /// Lets programs know of which lab the device is.
@@ -129,6 +152,7 @@ impl Port {
     /// Notes that a program has opened the port, or that none has it open any more.
     pub(super) fn set_open(&mut self, is_open: bool) {
         self.is_open = is_open;
+        self.cursor.reopen();
         if is_open {
             self.counters.opened += 1;
             return;
@@ -157,6 +181,19 @@ impl Port {
     /// Returns, once, whether a return was typed some time ago and the device took no line.
     pub(super) fn is_unanswered(&mut self, now: Instant) -> bool {
         self.returned.take_if(|at| now.since(*at) > NEW_LINE).is_some()
+    }
+
+    /// Returns, once no more come, how many bytes were typed while the device did not listen.
+    pub(super) fn new_off(&mut self, now: Instant, all: u64) -> Option<u64> {
+        let off = &mut self.off;
+        if all > off.all {
+            (off.all, off.since) = (all, now);
+        }
+        let new = all - off.told;
+        (new > 0 && now.since(off.since) >= NEW_LINE).then(|| {
+            off.told = all;
+            new
+        })
     }
 
     /// Takes a byte that the device has printed.

@@ -116,23 +116,34 @@ impl Shown {
     }
 
     /// Tells that a return was typed and no line was taken.
-    pub(super) fn unanswered(&self, at: Instant, port: &Port) -> anyhow::Result<()> {
+    pub(super) fn unanswered(
+        &self,
+        at: Instant,
+        port: &Port,
+        off: Option<u64>,
+    ) -> anyhow::Result<()> {
         match self.format {
             LiveFormat::Json => print_json(&json!({
                 "type": "unanswered",
                 "time_s": seconds(at),
                 "device": port.name(),
                 "typed": port.counters.read,
+                "typed_off": off,
             })),
             LiveFormat::Text if self.quiet => Ok(()),
             LiveFormat::Text => {
-                say!(
-                    "{:9.3} s  {}: {} bytes typed, and no command was run: use --answer-cursor, and type the return \
-                     30 ms after the command (docs/live.md)",
-                    seconds(at),
-                    port.name(),
-                    port.counters.read
-                );
+                let (at, name) = (seconds(at), port.name());
+                match off {
+                    Some(off) => say!(
+                        "{at:9.3} s  {name}: {} typed while it starts, and lost: wait for its prompt, and type them again",
+                        counted(off, "byte", "bytes")
+                    ),
+                    None => say!(
+                        "{at:9.3} s  {name}: {} bytes typed, and no command was run: wait for the prompt; leave \
+                         `--answer-cursor=never` out (docs/live.md)",
+                        port.counters.read
+                    ),
+                }
                 Ok(())
             }
         }

@@ -113,11 +113,12 @@ impl<'a, 's> NetworkBench<'a, 's> {
             self.keep_up()?;
             self.change_as_planned()?;
             self.packets()?;
-            self.consoles.print(&mut self.lab)?;
             let now = self.clock.now();
+            self.consoles.print(&mut self.lab, now)?;
             if now.since(self.looked) >= LOOK_MAX {
                 self.looked = now;
                 self.report()?;
+                self.consoles.tell_unanswered(&self.lab, now, self.shown)?;
                 carry_out(self)?;
                 if let Some(session) = &mut self.session
                     && let Some(status) = session.ended().context("the command")?

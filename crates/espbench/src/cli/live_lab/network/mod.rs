@@ -145,7 +145,7 @@ fn consoles(lab: &mut LiveNetwork<'_>, args: &Args) -> anyhow::Result<ConsolePor
             ports.push(Port::named(it.name, links.as_mut())?);
         }
     }
-    Ok(ConsolePorts::new(ports, links, args.answer_cursor, OPENED))
+    Ok(ConsolePorts::new(ports, links, args.answer_cursor.unwrap_or_default(), OPENED))
 }
 
 /// Returns whether a lab's devices speak IP.
