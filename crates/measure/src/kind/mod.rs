@@ -166,10 +166,6 @@ pub(crate) trait TestKind {
     fn whole(&self, _begin: Instant, _part: &Interval) -> (usize, bool) {
         (1, false)
     }
-    /// Returns the length of the intervals where one of that number is of the test, and not of what comes after it.
-    fn length_of(&self, _number: u64) -> Option<Duration> {
-        None
-    }
     /// Returns the rates that the summary makes of what observers told: metric, observer, and a name.
     /// `own_count`: the device tells its own counts.
     fn seen(

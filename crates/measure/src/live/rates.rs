@@ -81,8 +81,10 @@ pub(super) struct MeanRate {
     totals: Option<f64>,
     /// Streams that have told something, of at most as many as `link` can number.
     links: BTreeSet<Link>,
-    /// Octets of the intervals that are of the test, and the time from its start to the end of the last of them.
-    in_test: (u64, Duration),
+    /// Octets of intervals and of totals.
+    moved: [u64; 2],
+    /// Time from the start of the first interval to the end of the last.
+    span: Duration,
     /// Whether the links are more than the test's own streams: of several devices.
     several: bool,
     octets: [f64; 2],
@@ -112,6 +114,7 @@ impl MeanRate {
         self.any = true;
         let span = interval.end.since(interval.start);
         let at = usize::from(interval.total);
+        self.moved[at] += interval.bytes;
         self.octets[at] += interval.bytes as f64;
         self.seconds[at] += span.as_secs_f64();
         let rate = megabits(interval.bytes, span);
@@ -124,12 +127,7 @@ impl MeanRate {
             self.messages.add(messages);
         }
         self.links.insert(interval.link);
-        // What comes after the test's time is of its last interval.
-        self.in_test.0 += interval.bytes;
-        if let Some(length) = kind.length_of(interval.seq) {
-            let end = length.saturating_mul(u32::try_from(interval.seq + 1).unwrap_or(u32::MAX));
-            self.in_test.1 = self.in_test.1.max(end);
-        }
+        self.span = self.span.max(interval.end.since(begin));
         let (streams, is_whole) = kind.whole(begin, interval);
         self.several |= self.links.len() > streams;
         if !is_whole {
@@ -152,11 +150,11 @@ impl MeanRate {
     }
 
     /// Returns Mbit/s of streams: the mean of their whole intervals, or else what the totals give. Of several devices,
-    /// all octets over the time: an interval that one of them lacks is one in which it moved nothing.
-    pub(super) fn streams(&self) -> Option<f64> {
-        let (octets, time) = self.in_test;
-        if self.several && !time.is_zero() {
-            return megabits(octets, time);
+    /// all octets over the time: that of the longest total, where there are totals.
+    pub(super) fn streams(&self, lasted: Duration) -> Option<f64> {
+        if self.several {
+            let time = if lasted.is_zero() { self.span } else { lasted };
+            return megabits(self.moved[0].max(self.moved[1]), time);
         }
         self.whole.value().or(self.totals)
     }

@@ -1,6 +1,8 @@
 //! Figures of each station of a test that several carry out at once.
 
 use crate::interval::mean;
+use crate::kind;
+use crate::live::{FateCounts, LateProbes};
 use crate::run::Recorded;
 use crate::units::megabits;
 use alloc::collections::BTreeMap;
@@ -34,6 +36,7 @@ pub(crate) struct Stations(pub(crate) Vec<Station>);
 struct StationSamples<'a> {
     totals: Vec<&'a Interval>,
     probes: Vec<&'a Probe>,
+    fates: FateCounts,
 }
 
 impl Stations {
@@ -48,7 +51,11 @@ impl Stations {
                 Sample::Interval(it) if it.total => {
                     samples.entry(it.link.0).or_default().totals.push(it);
                 }
-                Sample::Probe(it) => samples.entry(it.link.0).or_default().probes.push(it),
+                Sample::Probe(it) => {
+                    let station = samples.entry(it.link.0).or_default();
+                    station.probes.push(it);
+                    station.fates.add(sample);
+                }
                 Sample::Interval(_) => {}
             }
         }
@@ -59,16 +66,17 @@ impl Stations {
         let members = recorded.told(MEMBERSHIPS).unwrap_or_default().0;
         let all = members.len() == usize::from(devices);
         let mut members = members.into_iter().filter(|_| all);
+        let late = kind::of(&recorded.workload).late();
         let station = |it: &StationSamples<'_>| Station {
             member: members.next(),
-            ..it.station(this_end_sends, lasted)
+            ..it.station(this_end_sends, lasted, late)
         };
         Self(samples.values().map(station).collect())
     }
 }
 
 impl StationSamples<'_> {
-    fn station(&self, this_end_sends: bool, lasted: Option<Duration>) -> Station {
+    fn station(&self, this_end_sends: bool, lasted: Option<Duration>, late: LateProbes) -> Station {
         let (sender, receiver) = if this_end_sends {
             (Observer::Sender, Observer::Peer)
         } else {
@@ -90,17 +98,14 @@ impl StationSamples<'_> {
         Station {
             member: None,
             delivered: lasted.and_then(|time| megabits(octets, time)),
-            lost: counted.or(by_number).or_else(|| self.lost_probes()),
+            lost: counted.or(by_number).or_else(|| self.lost_probes(late)),
             refused,
             round_trip: self.round_trip(),
         }
     }
 
-    fn lost_probes(&self) -> Option<(u64, u64)> {
-        let of =
-            |is: fn(&Fate) -> bool| self.probes.iter().filter(|it| is(&it.fate)).count() as u64;
-        let lost = of(|it| matches!(it, Fate::Lost(_) | Fate::Corrupt));
-        let all = lost + of(|it| *it == Fate::Delivered);
+    fn lost_probes(&self, late: LateProbes) -> Option<(u64, u64)> {
+        let (lost, all) = self.fates.loss_of(late);
         (all > 0).then_some((all, lost))
     }
 

@@ -264,12 +264,6 @@ impl TestKind for Iperf {
         (usize::from(self.parallel), summary::is_whole(self, begin, part))
     }
 
-    fn length_of(&self, number: u64) -> Option<Duration> {
-        let ended = self.bytes.is_none()
-            && self.interval.saturating_mul(u32::try_from(number).unwrap_or(u32::MAX)) >= self.time;
-        (!ended && !self.interval.is_zero()).then_some(self.interval)
-    }
-
     fn seen(
         &self,
         own_count: bool,

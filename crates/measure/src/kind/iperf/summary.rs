@@ -14,9 +14,9 @@
 //! sends, `throughput_tx` is still what arrived, and `throughput_sent` what its socket took.
 //!
 //! `throughput_*` is the mean of the whole intervals, with Student's t interval over them: the
-//! intervals of one test are taken as independent, which a drifting link is not. Where streams lack
-//! intervals, such as those of stations that hardly get to send, it is the octets of all over the time of the
-//! test.
+//! intervals of one test are taken as independent, which a drifting link is not. Of several devices, and where
+//! streams lack intervals, it is the octets of all over the time that they took: that of the sending, and at the
+//! receiving end until the last of them came. The seconds give its spread.
 //!
 //! Over UDP a sender that counts what it sent makes the loss that of its datagrams. ESP-IDF's iperf uses up a number
 //! for each datagram that its driver refused, so that by numbers these would be lost on the way: they are
@@ -131,6 +131,8 @@ const fn one_way(direction: Direction) -> Option<bool> {
 struct ObserverCounts {
     /// Mbit/s of the whole intervals, in order.
     rates: Vec<f64>,
+    /// Mbit/s of all octets over their time, where the mean of the intervals is not the rate.
+    over: Option<f64>,
     /// Mbit/s of the best second.
     best: Option<f64>,
     /// The streams' totals.
@@ -147,8 +149,13 @@ impl ObserverCounts {
         let streams = totals.len().max(usize::from(workload.parallel));
         let whole = whole_intervals(&parts, workload, streams);
         let best = best_second(&whole, workload.interval);
-        let rates = rates(whole, [&parts, &totals], workload, lasted(recorded));
-        Self { best, rates, totals }
+        let several = totals.len() > usize::from(workload.parallel);
+        if streams < 2 || !(several || lacks_intervals(&whole, workload, recorded)) {
+            return Self { best, rates: whole, over: None, totals };
+        }
+        let octets = MovedOctets::of(observer, [&parts, &totals], recorded);
+        let rates = octets.slots(&parts, workload.interval);
+        Self { best, rates, over: octets.rate(), totals }
     }
 
     fn is_empty(&self) -> bool {
@@ -206,41 +213,81 @@ pub(super) fn seen(
     to_it.into_iter().chain(back).collect()
 }
 
-/// Returns the rates of the streams together in each interval, in Mbit/s.
+/// Returns whether some of the test's intervals are whole in some of the streams only.
 ///
 /// What comes after the test's time, out of buffers on the way, is no interval of the test: a console that
 /// prints lines of a second prints one more for it, which is nearly empty.
-fn rates(
-    whole: Vec<f64>,
-    [parts, totals]: [&[Interval]; 2],
-    workload: &Iperf,
-    lasted: Duration,
-) -> Vec<f64> {
-    if parts.is_empty() {
-        return Vec::new();
-    }
-    let length = workload.interval;
+fn lacks_intervals(whole: &[f64], workload: &Iperf, recorded: &Recorded) -> bool {
+    let lasted = lasted(recorded.samples.iter());
     let span = if workload.bytes.is_none() { lasted.min(workload.time) } else { lasted };
-    let in_test = libm::floor(span.as_secs_f64() / length.as_secs_f64() + 1.0 - WHOLE);
-    // Without intervals there is no such number.
-    let in_test = if in_test.is_finite() { in_test as usize } else { 0 };
-    // Datagrams of several devices: sent and delivered are all octets over the same time.
-    let several = totals.len() > usize::from(workload.parallel);
-    let is_whole = whole.len() >= in_test && !(several && workload.transport == Transport::Udp);
-    if totals.len().max(usize::from(workload.parallel)) < 2 || is_whole {
-        whole
-    } else {
-        octets_over_time([parts, totals], workload, in_test)
+    whole.len() < intervals_in(span, workload.interval)
+}
+
+/// Returns the number of whole intervals of that length in a time; none where they have none.
+fn intervals_in(time: Duration, length: Duration) -> usize {
+    let number = libm::floor(time.as_secs_f64() / length.as_secs_f64() + 1.0 - WHOLE);
+    if number.is_finite() { number as usize } else { 0 }
+}
+
+/// Octets that all streams moved, as one observer saw them, and the time in which they did.
+struct MovedOctets {
+    octets: u64,
+    time: Duration,
+}
+
+impl MovedOctets {
+    fn of(observer: Observer, [parts, totals]: [&[Interval]; 2], recorded: &Recorded) -> Self {
+        let sum = |all: &[Interval]| all.iter().map(|it| it.bytes).sum::<u64>();
+        let is_sent =
+            |it: &&Sample| matches!(it, Sample::Interval(it) if it.observer == Observer::Sender);
+        // A receiver's time is at least the sender's: what it got no later than that was sent in that time.
+        let receives = match observer {
+            Observer::Sender => false,
+            Observer::Receiver => true,
+            Observer::Peer => recorded.samples.iter().any(|it| is_sent(&it)),
+        };
+        let is_own = |it: &&Sample| matches!(it, Sample::Interval(it) if it.observer == observer);
+        let told = lasted(recorded.samples.iter().filter(|it| receives || is_own(it)));
+        let begin = parts.iter().map(|it| it.start).min().unwrap_or_default();
+        let end = parts.iter().map(|it| it.end).max().unwrap_or_default();
+        let time = if told.is_zero() { end.since(begin) } else { told };
+        // What came after the last interval is in totals alone.
+        Self { octets: sum(totals).max(sum(parts)), time }
+    }
+
+    fn rate(&self) -> Option<f64> {
+        megabits(self.octets, self.time)
+    }
+
+    /// Returns the sums over the streams of each whole interval in Mbit/s. A stream that lacks one moved nothing in it, and what it
+    /// moved in a part of one counts.
+    fn slots(&self, parts: &[Interval], length: Duration) -> Vec<f64> {
+        let mut octets = alloc::vec![0; intervals_in(self.time, length)];
+        for part in parts {
+            if let Some(slot) = usize::try_from(part.seq).ok().and_then(|at| octets.get_mut(at)) {
+                *slot += part.bytes;
+            }
+        }
+        octets.into_iter().filter_map(|octets| megabits(octets, length)).collect()
     }
 }
 
-/// Returns how long a test lasted: the longest stream at either end.
-fn lasted(recorded: &Recorded) -> Duration {
+/// Returns a rate with the spread of its intervals around it.
+fn around(rate: f64, intervals: &[f64]) -> Estimate {
+    let spread = mean_t(intervals);
+    let half = spread.low.zip(spread.high).map(|(low, high)| (high - low) / 2.0);
+    let n = intervals.len().max(1) as u64;
+    let low = half.map(|half| (rate - half).max(0.0));
+    Estimate { value: Some(rate), n, low, high: half.map(|half| rate + half) }
+}
+
+/// Returns how long a test lasted by its totals: the longest stream.
+fn lasted<'a>(samples: impl Iterator<Item = &'a Sample>) -> Duration {
     let total = |sample: &Sample| match sample {
         Sample::Interval(it) if it.total => Some(it.end.since(it.start)),
         _ => None,
     };
-    recorded.samples.iter().filter_map(total).max().unwrap_or_default()
+    samples.filter_map(total).max().unwrap_or_default()
 }
 
 /// Returns the sums over the streams of each interval that is whole in all of them.
@@ -255,24 +302,6 @@ fn whole_intervals(parts: &[Interval], workload: &Iperf, streams: usize) -> Vec<
         }
     }
     sums.into_values().filter(|sum| sum.0 == streams).map(|sum| sum.1).collect()
-}
-
-/// Returns the octets that all streams moved in each of the test's intervals, over its length. A stream that lacks
-/// an interval moved nothing in it; what it moved in a part of one counts, and what came after the test's time, or is in
-/// a total alone, is of the last.
-fn octets_over_time(
-    [parts, totals]: [&[Interval]; 2],
-    workload: &Iperf,
-    intervals: usize,
-) -> Vec<f64> {
-    let mut octets = alloc::vec![0; intervals];
-    let Some(last) = intervals.checked_sub(1) else { return Vec::new() };
-    for part in parts {
-        octets[usize::try_from(part.seq).map_or(last, |at| at.min(last))] += part.bytes;
-    }
-    let sum = |all: &[Interval]| all.iter().map(|it| it.bytes).sum::<u64>();
-    octets[last] += sum(totals).saturating_sub(sum(parts));
-    octets.into_iter().filter_map(|octets| megabits(octets, workload.interval)).collect()
 }
 
 /// Returns the best mean over one second of consecutive intervals; `None` where intervals do not
@@ -298,7 +327,9 @@ impl IperfCells<'_> {
     }
 
     fn throughput(&mut self, metric: &str, seen: &ObserverCounts) {
-        let estimate = if seen.rates.is_empty() {
+        let estimate = if let Some(rate) = seen.over {
+            around(rate, &seen.rates)
+        } else if seen.rates.is_empty() {
             // A report has no intervals, a short test no whole one.
             match seen.total_rate() {
                 Some(rate) => Estimate::exact(rate, 1),

@@ -195,6 +195,49 @@ fn delivered_is_octets_over_time_and_never_above_sent() {
     assert_eq!(got["throughput_tx"].n, Some(3), "over all seconds");
 }
 
+/// Two stations, each of 1 Mbit/s and counted by seconds: whatever the time of the test, and its limit, the rate is 2 Mbit/s
+/// where all comes in time, and less where queues empty themselves after it.
+#[test]
+fn the_rate_of_several_devices_is_that_of_their_time() {
+    let on = |link, it: Interval| Interval { link: Link(link), ..it };
+    let counted = |transport, (sent_ms, came_ms): (u64, u64), bytes: Option<u64>| {
+        let time = Duration::from_millis(sent_ms);
+        let work = Iperf { direction: Direction::Reverse, transport, time, bytes, ..UDP };
+        let mut samples = Vec::new();
+        for link in 0..2 {
+            for (observer, end) in [(Observer::Peer, sent_ms), (Observer::Receiver, came_ms)] {
+                let all = sent_ms * 125;
+                let second = |s| all * 1000 / end * (1000.min(end - s * 1000)) / 1000;
+                let seconds = (0..end.div_ceil(1000))
+                    .map(|s| part(observer, s, s * 1000, end.min(s * 1000 + 1000), second(s)));
+                samples.extend(seconds.map(|it| on(link, it)));
+                let total = Interval { total: true, ..part(observer, 99, 0, end, all) };
+                samples.push(on(link, total));
+            }
+        }
+        let got = variant_cells(work, &samples);
+        let tx = &got["throughput_tx"];
+        assert!(tx.low.is_none_or(|it| Some(it) <= tx.value), "{tx:?}");
+        (tx.value.unwrap(), got["throughput_sent"].value.unwrap())
+    };
+    for transport in [Transport::Udp, Transport::Tcp] {
+        for sent_ms in [1500, 2000, 2500, 3200] {
+            for bytes in [None, Some(250 * sent_ms)] {
+                let (came, sent) = counted(transport, (sent_ms, sent_ms), bytes);
+                assert!(
+                    (came - 2.0).abs() < 1e-9 && (sent - 2.0).abs() < 1e-9,
+                    "{sent_ms}: {came}, {sent}"
+                );
+                let (came, sent) = counted(transport, (sent_ms, 2 * sent_ms), bytes);
+                assert!(
+                    (came - 1.0).abs() < 1e-9 && (sent - 2.0).abs() < 1e-9,
+                    "{sent_ms}: {came}, {sent}"
+                );
+            }
+        }
+    }
+}
+
 #[test]
 fn what_sendto_refused_is_no_loss() {
     let work = Iperf { direction: Direction::Reverse, bandwidth: Some(400_000), ..UDP };
