@@ -24,6 +24,13 @@ pub enum TuneError {
         /// The variant.
         variant: String,
     },
+    /// The device of a variant answers no ping.
+    NoAnswer {
+        /// The lab.
+        lab: String,
+        /// The variant.
+        variant: String,
+    },
     /// The device of a variant is an access point.
     NotStation {
         /// The variant.
@@ -102,6 +109,9 @@ impl fmt::Display for TuneError {
                 write!(f, "lab {lab}: its devices speak ESP-NOW only; name a lab with variants")
             }
             Self::NoDevice { variant } => write!(f, "variant {variant}: it has no device"),
+            Self::NoAnswer { lab, variant } => {
+                write!(f, "no ping is answered in lab {lab}, variant {variant}")
+            }
             Self::NotStation { variant } => write!(
                 f,
                 "variant {variant}: its device is an access point; a search is for stations"

@@ -34,6 +34,12 @@ devices = [2, 8]
 count = 20
 [[measure]]
 kind = "esp-now"
+test = "multi-ping"
+devices = 6
+distance = "100 m to 600 m"
+count = 60
+[[measure]]
+kind = "esp-now"
 test = ["handshake", "provisioning"]
 devices = 3
 [[measure]]

@@ -110,10 +110,12 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if comparisons.is_empty() {
         bail!(in_common_is_none(args, &wanted_of));
     }
-    let differences = match (&this.facts, &other.facts) {
+    let mut differences = match (&this.facts, &other.facts) {
         (Some(this), Some(other)) => differences(&sides(this, other)),
         _ => Vec::new(),
     };
+    let cut: Vec<String> = [this.cut, other.cut].into_iter().flatten().collect();
+    differences.extend(cut.iter().cloned());
     print(args, &comparisons, &differences)?;
     let Some(limit) = args.threshold else { return Ok(ExitCode::SUCCESS) };
     let gated = gate(&comparisons, &Tolerance::of_part(limit));
@@ -130,6 +132,12 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         gated.judged,
         limit * 100.0
     );
+    if let Some(open) = compared::undecided(&comparisons) {
+        say!("{open}");
+    }
+    for text in cut {
+        say!("judged by a part: {text}");
+    }
     let gone = vanished(&ours, &others);
     if let Some(first) = gone.first() {
         let figures = count(gone.len(), "figure");
@@ -318,12 +326,14 @@ struct Side {
     cells: Vec<Cell>,
     /// Facts of the run; a table has none.
     facts: Option<RunFacts>,
+    /// How far a run came that was cut short.
+    cut: Option<String>,
 }
 
 /// Reads the cells of a run, of a report's file, or of a table in CSV. Published cells that a
 /// report shows beside its own are left out.
 fn side(args: &Args, name: &str) -> anyhow::Result<Side> {
-    let table = |cells| Side { cells, facts: None };
+    let table = |cells| Side { cells, facts: None, cut: None };
     let path = Path::new(name);
     let ending = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
     let report = match ending {
@@ -341,6 +351,7 @@ fn side(args: &Args, name: &str) -> anyhow::Result<Side> {
         }
         _ => output::report(&args.store.to_read()?, name)?,
     };
+    let cut = report.cut_short().map(|it| format!("{name}: {it}"));
     let cells = report.cells.into_iter().filter(|cell| cell.origin != Origin::Published).collect();
-    Ok(Side { cells, facts: Some(report.run) })
+    Ok(Side { cells, facts: Some(report.run), cut })
 }

@@ -37,20 +37,43 @@ pub struct ManArgs {
 /// # Errors
 /// Stdout cannot be written.
 pub fn completions(args: &CompletionsArgs, command: clap::Command) -> anyhow::Result<ExitCode> {
-    let mut command = with_names(command);
-    let mut text = Vec::new();
-    clap_complete::generate(args.shell, &mut command, "espbench", &mut text);
-    output::print(&String::from_utf8_lossy(&text))?;
-    Ok(ExitCode::SUCCESS)
-}
-
-/// Lets shells complete the names of built-in plans and labs, beside files.
-fn with_names(command: clap::Command) -> clap::Command {
     let library = Library::built_in();
     // A parser keeps its values for as long as the process lasts.
     let labs: Vec<&'static str> =
         library.names(FileKind::Lab).map(|it| &*it.to_string().leak()).collect();
-    let plans: Vec<&str> = builtin::all().map(|(name, _)| name).collect();
+    let plans: Vec<&'static str> = builtin::all().map(|(name, _)| name).collect();
+    let mut command = with_names(command, &labs, &plans);
+    let mut text = Vec::new();
+    clap_complete::generate(args.shell, &mut command, "espbench", &mut text);
+    let mut text = String::from_utf8_lossy(&text).into_owned();
+    if args.shell == clap_complete::Shell::Zsh {
+        for (function, names) in [("_espbench_labs", &labs), ("_espbench_plans", &plans)] {
+            text = with_files(&text, function, &names.join(" "));
+        }
+    }
+    output::print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Lets zsh offer files beside names: what is generated offers the names alone. Other shells go on with files by
+/// themselves.
+fn with_files(text: &str, function: &str, names: &str) -> String {
+    let offers = format!(
+        "\n(( $+functions[{function}] )) ||\n{function}() {{\n    _alternative 'names:name:({names})' 'files:file:_files'\n}}\n"
+    );
+    let text = text.replace(&format!(":({names})"), &format!(":{function}"));
+    // Before the last lines, which call what is defined above.
+    let end = text.rfind("\nif [ \"$funcstack[1]\"").unwrap_or(text.len());
+    format!("{}{offers}{}", &text[..end], &text[end..])
+}
+
+/// Lets shells complete the names of built-in plans and labs.
+fn with_names(
+    command: clap::Command,
+    labs: &[&'static str],
+    plans: &[&'static str],
+) -> clap::Command {
+    let (labs, plans) = (labs.to_vec(), plans.to_vec());
     let lab = |id: &'static str| {
         let labs = labs.clone();
         move |it: clap::Command| {

@@ -136,17 +136,19 @@ impl<'a> Asked<'a> {
     /// Returns what to write for a flag or word that other programs take, or that a user tries first.
     fn instead(&self, given: &str) -> Option<String> {
         let is_flag = given.starts_with('-');
-        let (_, _, remedy) = INSTEAD.iter().find(|(path, flag, _)| {
-            let is_here = path.is_empty() || self.path == *path;
-            is_here && if flag.is_empty() { !is_flag } else { *flag == given }
-        })?;
+        let here = INSTEAD.iter().find(|(path, flag, _)| {
+            self.path == *path && if flag.is_empty() { !is_flag } else { *flag == given }
+        });
+        let has = |name: &str| self.command.get_arguments().any(|it| it.get_long() == Some(name));
+        let anywhere = || ANYWHERE.iter().find(|(flag, needs, _)| *flag == given && has(needs));
+        let remedy = here.map(|it| it.2).or_else(|| anywhere().map(|it| it.2))?;
         Some(remedy.replace("{}", given))
     }
 }
 
-/// Flags and words that users try: the subcommand (all without one), the flag (any word without one), and what
-/// does that here.
+/// Flags and words that users try: the subcommand, the flag (any word without one), and what does that here.
 const INSTEAD: &[(&str, &str, &str)] = &[
+    ("tune", "check", "name the file with its flag: --check FILE"),
     ("tune", "", "name the file with its flag: --check {}"),
     ("board monitor", "", "name the port with its flag: --on serial:{}"),
     ("board monitor", "-p", PORT),
@@ -168,11 +170,16 @@ const INSTEAD: &[(&str, &str, &str)] = &[
     ("run", "--plan", "name the plan without a flag: espbench run PLAN"),
     ("run", "--lab", "name the lab with --on sim:LAB"),
     ("iperf", "-J", "use --format json"),
-    ("", "--json", "use --format json"),
-    ("", "--csv", "use --format csv"),
-    ("", "--html", "use -o FILE.html"),
-    ("", "-v", "use --full for all tables"),
-    ("", "--verbose", "use --full for all tables"),
+];
+
+/// Flags that users try at any command: the flag, the flag that does that here, where the command has it, and what
+/// to write.
+const ANYWHERE: &[(&str, &str, &str)] = &[
+    ("--json", "format", "use --format json"),
+    ("--csv", "format", "use --format csv"),
+    ("--html", "output", "use -o FILE.html"),
+    ("-v", "full", "use --full for all tables"),
+    ("--verbose", "full", "use --full for all tables"),
 ];
 
 const PORT: &str = "name the port with --on serial:PORT, such as --on serial:/dev/ttyUSB0";
@@ -196,6 +203,7 @@ fn of_call(error: &clap::Error, asked: &Asked<'_>) -> UserError {
             (format!("`{name}` cannot be {value:?}"), remedy)
         }
         ErrorKind::UnknownArgument => (format!("there is no argument `{name}`"), String::new()),
+        ErrorKind::TooManyValues => (format!("`{name}` takes True or False"), String::new()),
         ErrorKind::MissingRequiredArgument => {
             (format!("`{name}` is missing"), format!("give `{name}`"))
         }
@@ -302,6 +310,34 @@ mod tests {
         ] {
             assert!(told(words).contains(wanted), "{}", told(words));
         }
+    }
+
+    #[test]
+    fn what_other_programs_take_is_named_where_the_command_has_it() {
+        let told = |words: &[&str]| {
+            let all: Vec<OsString> = std::iter::once("espbench")
+                .chain(words.iter().copied())
+                .map(OsString::from)
+                .collect();
+            let root = crate::cli::command();
+            let error = root.clone().try_get_matches_from(&all).unwrap_err();
+            of_command_line(&error, &Asked::of(&root, &all)).remedy
+        };
+        for words in [&["report", "last", "--json"][..], &["compare", "a", "b", "--json"]] {
+            assert_eq!(told(words), "use --format json", "{words:?}");
+        }
+        for words in [&["runs", "--json"][..], &["serve", "-v"], &["completions", "bash", "--json"]]
+        {
+            let remedy = told(words);
+            assert!(
+                !remedy.contains("--format") && !remedy.contains("--full"),
+                "{words:?}: {remedy}"
+            );
+        }
+        assert_eq!(
+            told(&["tune", "check", "sdkconfig"]),
+            "name the file with its flag: --check FILE"
+        );
     }
 
     #[test]

@@ -5,7 +5,7 @@ use super::glance::{Colours, Screen};
 use super::{tame, width, wrap, wrap_list};
 use espbench_measure::compare::{Comparison, VerdictKind};
 use espbench_measure::digits;
-use espbench_measure::table::compared::{differing, excluded, is_fitted, texts, words};
+use espbench_measure::table::compared::{differing, excluded, is_fitted, texts, undecided, words};
 use espbench_model::text::count;
 use std::fmt::Write as _;
 
@@ -62,9 +62,13 @@ pub fn render(
     let same = comparisons.iter().filter(|it| it.verdict.kind() == VerdictKind::NoDifferenceShown);
     let same = same.count();
     if same > 0 && !all.is_empty() {
-        let results = if same == 1 { "result" } else { "results" };
-        let text = format!("  {} {results} without a difference shown", digits::count(same as u64));
+        let text = format!("  {} without a difference shown", count(same, "result"));
         line(&mut out, colours.faint, &text);
+    }
+    if let Some(text) = undecided(comparisons) {
+        for text in wrap(&tame(&text), screen.width() - 2) {
+            line(&mut out, colours.warning, &format!("  {text}"));
+        }
     }
     let out_of = excluded(comparisons);
     for reason in out_of.iter().take(REASONS) {
@@ -102,7 +106,7 @@ fn counts(comparisons: &[Comparison]) -> String {
     let all = [
         count(VerdictKind::Worse, "worse"),
         count(VerdictKind::Better, "better"),
-        count(VerdictKind::Differs, "that differ where neither is better"),
+        count(VerdictKind::Differs, "different, neither better"),
         count(VerdictKind::NoDifferenceShown, "without a difference shown"),
         count(VerdictKind::NotComparable, "not comparable"),
     ];

@@ -75,12 +75,7 @@ fn cases(report: &Report) -> Vec<TestCase> {
         outcome: Outcome::Error(error.clone()),
     };
     let mut cases: Vec<TestCase> = report.failures.iter().map(failed).collect();
-    if report.incomplete {
-        let why = match report.missing {
-            0 => "the run was cut short".to_owned(),
-            1 => "the run was cut short: 1 cell was not measured".to_owned(),
-            n => format!("the run was cut short: {n} cells were not measured"),
-        };
+    if let Some(why) = report.cut_short() {
         cases.push(TestCase { name: "measured: the rest".into(), outcome: Outcome::Skipped(why) });
     }
     if cases.is_empty() {

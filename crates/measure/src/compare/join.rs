@@ -1,8 +1,9 @@
 //! Which cells stand side by side.
 
 use crate::cell::{Cell, Identity, Origin, TestFacts};
+use crate::cluster;
 use crate::estimate::Estimate;
-use crate::interval::{self, mean_t, wilson};
+use crate::interval::{self, Z95, mean_t, wilson, wilson_share};
 use crate::kind::{self, TestKind};
 use crate::metric::{self, Better, Statistic};
 use crate::units::Dimension;
@@ -55,7 +56,8 @@ fn pooled(cell: &Cell, ours: &[Cell], theirs: &[&Cell]) -> Option<CellPair> {
 /// Returns the mean of repetitions, with Student's t interval of their values: the scatter from one
 /// repetition to the next, which the interval of a single one does not hold (Kalibera and Jones
 /// 2013, "Rigorous benchmarking in reasonable time"). Shares of what was counted, such as losses, are those of
-/// all repetitions together, with Wilson's interval. `None` for fewer than two values.
+/// all repetitions together: with Wilson's interval, or where the repetitions differ by more than chance, with that of
+/// their scatter. `None` for fewer than two values.
 pub(crate) fn pool(repetitions: &[&Cell]) -> Option<Cell> {
     let values: Vec<f64> = repetitions.iter().filter_map(|c| c.value).collect();
     let first = repetitions.first()?;
@@ -86,24 +88,64 @@ pub(crate) fn pool(repetitions: &[&Cell]) -> Option<Cell> {
     })
 }
 
-/// Returns the share of what was counted in all repetitions together, with Wilson's interval; `None` of
-/// figures that are no such share.
-///
-/// Student's interval of the repetitions' shares is narrower for one loss in all than for none.
-fn share(repetitions: &[&Cell]) -> Option<Estimate> {
-    let (mut hits, mut all) = (0.0, 0);
-    for cell in repetitions {
+/// A share of what was counted in a repetition.
+struct CountedShare {
+    hits: u64,
+    all: u64,
+    /// Number of independent observations whose Wilson interval is as wide as the repetition's own: fewer than all
+    /// where observations come in groups, such as the pings of a device.
+    independent: f64,
+}
+
+impl CountedShare {
+    /// Returns what was counted for a cell; `None` of a figure that is no such share.
+    fn of(cell: &Cell) -> Option<Self> {
         let (_, part) = Dimension::of(&cell.unit).filter(|it| it.0 == Dimension::Proportion)?;
-        let n = cell.n.filter(|n| *n > 0)?;
-        let counted = cell.value? * part * n as f64;
-        let whole = libm::round(counted);
-        if (counted - whole).abs() > 1e-6 * n as f64 {
+        let all = cell.n.filter(|n| *n > 0)?;
+        let counted = cell.value? * part * all as f64;
+        let hits = libm::round(counted);
+        if (counted - hits).abs() > 1e-6 * all as f64 || hits < 0.0 {
             return None;
         }
-        (hits, all) = (hits + whole, all + n);
+        let width = |it: Option<f64>, low: Option<f64>| Some(it? - low?);
+        let plain = wilson(hits as u64, all);
+        let narrower = width(plain.high, plain.low)
+            .zip(width(cell.ci_high, cell.ci_low))
+            .map_or(1.0, |(plain, own)| plain / (own * part));
+        let share = if narrower.is_finite() { (narrower * narrower).min(1.0) } else { 1.0 };
+        Some(Self { hits: hits as u64, all, independent: share * all as f64 })
     }
+}
+
+/// Returns the share of what was counted in all repetitions together; `None` of figures that are no such share.
+///
+/// Student's interval of the repetitions' shares is narrower for one loss in all than for none. It is needed only where
+/// they differ by more than chance: by the chi-squared test of homogeneity at 5 % (Pearson 1900), with
+/// the quantile of Wilson and Hilferty (1931).
+fn share(repetitions: &[&Cell]) -> Option<Estimate> {
+    let counted: Option<Vec<CountedShare>> =
+        repetitions.iter().map(|it| CountedShare::of(it)).collect();
+    let counted = counted?;
     let (_, part) = Dimension::of(&repetitions.first()?.unit)?;
-    Some(wilson(hits as u64, all).scaled(1.0 / part))
+    let groups: Vec<(u64, u64)> = counted.iter().map(|it| (it.hits, it.all)).collect();
+    let hits: u64 = counted.iter().map(|it| it.hits).sum();
+    let all: u64 = counted.iter().map(|it| it.all).sum();
+    let share = hits as f64 / all as f64;
+    let off = |it: &CountedShare| {
+        let difference = it.hits as f64 / it.all as f64 - share;
+        it.independent * difference * difference
+    };
+    let chi_squared = counted.iter().map(off).sum::<f64>() / (share * (1.0 - share));
+    let freedom = (counted.len() - 1) as f64;
+    let narrow = 2.0 / (9.0 * freedom);
+    let root = 1.0 - narrow + 1.644_853_627 * libm::sqrt(narrow);
+    let estimate = if chi_squared > freedom * root * root * root {
+        cluster::proportion(&groups)
+    } else {
+        let independent: f64 = counted.iter().map(|it| it.independent).sum();
+        Estimate { n: all, ..wilson_share(share, independent, Z95) }
+    };
+    Some(estimate.scaled(1.0 / part))
 }
 
 /// Returns the figures of runs among `others` that decide something and that nothing of `ours` stands beside: what a gate
@@ -115,9 +157,10 @@ pub fn vanished<'a>(ours: &[Cell], others: &'a [Cell]) -> Vec<&'a Cell> {
             && it.value.is_some()
             && metric::better(&it.id.metric, &it.unit) != Better::Neither
     };
-    let mut left: Vec<&Cell> = others.iter().filter(decides).collect();
+    let all: Vec<&Cell> = others.iter().filter(decides).collect();
+    let mut left = all.clone();
     for cell in ours.iter().filter(|it| it.value.is_some()) {
-        let found = with_runs(cell, &left);
+        let found = with_runs(cell, &all);
         left.retain(|it| !found.iter().any(|other| core::ptr::eq(*it, *other)));
     }
     left

@@ -35,7 +35,8 @@
 //!
 //! 5. *Runs scatter.* An interval of one repetition holds the scatter within it, not that from one
 //!    run to the next, which often is the larger. Where both runs have repetitions, their means are
-//!    compared with the scatter between repetitions; where not, a note says what is missing.
+//!    compared with the scatter between repetitions, and shares of what was counted with that of all repetitions together,
+//!    unless these differ by more than chance; where not, a note says what is missing.
 //!
 //! Each verdict is for one pair. Of many pairs with 95 % intervals one in twenty differs by chance.
 

@@ -1,6 +1,6 @@
 //! Differences between two runs, beside their results.
 
-use crate::plan::{PlanSet, key_lines};
+use crate::plan::{PlanSet, key_lines, label};
 use crate::run::RunFacts;
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -41,13 +41,21 @@ pub fn sides(this: &RunFacts, other: &RunFacts) -> Vec<String> {
     all
 }
 
-/// Returns the keys of the plans that only one of them has.
+/// Returns the keys of the plans that only one of them has; where the same keys are of other tests, these tests.
 fn plans(this: &RunFacts, other: &RunFacts) -> Option<String> {
-    let lines = |facts: &RunFacts| -> Option<BTreeSet<String>> {
-        let set = PlanSet::parse(&facts.plan_text).ok()?;
-        Some(set.plans.iter().flat_map(key_lines).collect())
+    let (ours, theirs) =
+        (PlanSet::parse(&this.plan_text).ok()?, PlanSet::parse(&other.plan_text).ok()?);
+    let lines =
+        |set: &PlanSet| -> BTreeSet<String> { set.plans.iter().flat_map(key_lines).collect() };
+    let tests = |set: &PlanSet| -> BTreeSet<String> {
+        set.plans.iter().flat_map(|it| &it.workloads).map(label).collect()
     };
-    let (a, b) = (lines(this)?, lines(other)?);
+    difference("keys", &lines(&ours), &lines(&theirs))
+        .or_else(|| difference("tests", &tests(&ours), &tests(&theirs)))
+}
+
+/// Returns what only one of two sets has.
+fn difference(what: &str, a: &BTreeSet<String>, b: &BTreeSet<String>) -> Option<String> {
     let only = |ours: &BTreeSet<String>, theirs: &BTreeSet<String>| {
         let own: Vec<&str> = ours.difference(theirs).map(String::as_str).collect();
         let named = own.iter().take(LINES).copied().collect::<Vec<_>>().join(", ");
@@ -57,7 +65,7 @@ fn plans(this: &RunFacts, other: &RunFacts) -> Option<String> {
             _ => named,
         }
     };
-    (a != b).then(|| format!("keys of the plan: {} | {}", only(&a, &b), only(&b, &a)))
+    (a != b).then(|| format!("{what} of the plan: {} | {}", only(a, b), only(b, a)))
 }
 
 #[cfg(test)]
@@ -83,6 +91,25 @@ mod tests {
         assert_eq!(
             sides(&facts("1M", 1), &facts("24M", 2)),
             ["seed: 1 | 2", "keys of the plan: phy_rate = \"1M\" | phy_rate = \"24M\""]
+        );
+        // The same keys, of other tests.
+        let counts = |first: u64, second: u64| {
+            let block = |size: u64, count: u64| {
+                format!("[[measure]]\nkind = \"udp-echo\"\nsize = {size}\ncount = {count}\n")
+            };
+            let plan_text = format!("name = \"p\"\n{}{}", block(100, first), block(200, second));
+            RunFacts { plan_text, ..facts("1M", 1) }
+        };
+        let swapped = sides(&counts(50, 80), &counts(80, 50));
+        assert_eq!(swapped.len(), 1, "{swapped:?}");
+        assert!(swapped[0].starts_with("tests of the plan: udp-echo"), "{swapped:?}");
+        let powered = |battery: &str| {
+            let one = facts("1M", 1);
+            RunFacts { plan_text: format!("battery = \"{battery}\"\n{}", one.plan_text), ..one }
+        };
+        assert_eq!(
+            sides(&powered("2xAA"), &powered("CR2032")),
+            ["keys of the plan: battery = \"2xAA\" | battery = \"CR2032\""]
         );
         let elsewhere = RunFacts { target: "sim:hall.toml".into(), ..facts("1M", 1) };
         assert_eq!(sides(&facts("1M", 1), &elsewhere), ["target: sim | sim:hall.toml"]);

@@ -114,7 +114,7 @@ pub(crate) trait TestKind {
         Vec::new()
     }
     /// Returns the theoretical limits of a cell's figures, under the settings that its facts name.
-    fn limits(&self, _facts: &BTreeMap<String, String>) -> Vec<TheoreticalLimit> {
+    fn limits(&self, _recorded: &Recorded) -> Vec<TheoreticalLimit> {
         Vec::new()
     }
     /// Makes the cell of the same test without a network, of a figure that air times alone give.

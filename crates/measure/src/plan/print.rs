@@ -48,12 +48,15 @@ pub(super) fn plan(plan: &Plan) -> String {
     text + &blocks(workloads)
 }
 
-/// Returns the lines of a plan that set something of its work.
+/// Returns the lines of a plan that set something of its work, or of what is made of its results.
 pub(crate) fn key_lines(plan: &Plan) -> Vec<String> {
-    let repetitions = format!("repetitions = {}", plan.repetitions);
+    let mut head = alloc::vec![format!("repetitions = {}", plan.repetitions)];
+    head.extend(plan.goal.map(|it| format!("goal = {}", quoted(it.name()))));
+    head.extend(plan.battery.as_ref().map(|it| format!("battery = {}", quoted(&it.name))));
+    head.extend(plan.thresholds.iter().map(|it| format!("threshold {it}")));
     let blocks = blocks(&plan.workloads);
     let lines = blocks.lines().filter(|it| it.contains('=')).map(String::from);
-    core::iter::once(repetitions).chain(lines).collect()
+    head.into_iter().chain(lines).collect()
 }
 
 /// Prints a block for each workload.

@@ -100,7 +100,7 @@ impl Builder {
             wifi::power::lasts(&plan.battery, &mut cells);
         }
         let kind = kind::of(&recorded.workload);
-        let limits = kind.limits(&recorded.facts);
+        let limits = kind.limits(recorded);
         cells.extend(kind.without_network(&cells, &recorded.facts));
         for cell in &mut cells {
             if let Some(limit) = limits.iter().find(|it| it.metric == cell.id.metric) {

@@ -10,6 +10,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::mem::discriminant;
+use espbench_model::text::count;
 
 /// Comparisons of one metric that end the same way.
 struct ComparedGroup<'a> {
@@ -51,12 +52,37 @@ pub fn folded(
         comparisons.iter().cloned().partition(|it| it.verdict == Verdict::NoDifferenceShown);
     let mut table = pairs(&others, title, origin);
     if !same.is_empty() {
-        let results = if same.len() == 1 { "result" } else { "results" };
-        let words = format!("{} {results} without a difference shown", same.len());
+        let words = format!("{} without a difference shown", count(same.len(), "result"));
         table.rows.push(alloc::vec![Some(words), None, None, None, None]);
     }
+    table.notes.extend(undecided(comparisons));
     table.notes.extend(differences.iter().cloned());
     table
+}
+
+/// Share by which a figure without an interval must differ to be named.
+const NOTABLE: f64 = 0.1;
+
+/// Says how many figures differ clearly of which nothing is shown, since they have no interval, and names the largest
+/// change; `None` where there is none.
+#[must_use]
+pub fn undecided(comparisons: &[Comparison]) -> Option<String> {
+    let change = |it: &&Comparison| libm::fabs(libm::log(it.ratio.unwrap_or(1.0)));
+    let is_open = |it: &&Comparison| {
+        it.verdict == Verdict::NoDifferenceShown
+            && it.ratio_low.zip(it.ratio_high).is_none()
+            && it.difference_low.zip(it.difference_high).is_none()
+            && change(it) > libm::log1p(NOTABLE)
+    };
+    let open: Vec<&Comparison> = comparisons.iter().filter(is_open).collect();
+    let most = open.iter().copied().max_by(|a, b| change(a).total_cmp(&change(b)))?;
+    let [name, this, other, ratio] = texts(most).map(Option::unwrap_or_default);
+    let (has, them) = if open.len() == 1 { ("has", "it") } else { ("have", "them") };
+    Some(format!(
+        "{} that {has} no interval differ by more than a tenth, and nothing is shown of {them}; the largest change: {name}, {this} \
+         against {other} (x {ratio})",
+        count(open.len(), "result")
+    ))
 }
 
 /// Returns each pair that could be judged, and one line for each group that could not, as `espbench

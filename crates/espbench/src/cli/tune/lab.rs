@@ -180,6 +180,7 @@ pub(super) fn advised(wrong: TuneError) -> anyhow::Error {
         TuneError::NoVariants { .. } => {
             told("--lab", "`espbench lab list` shows labs with variants")
         }
+        TuneError::NoAnswer { .. } => told("--lab", "say the round trip: --rtt 5ms"),
         TuneError::NoDevice { .. } | TuneError::NotStation { .. } => {
             told("--variant", "`espbench lab show LAB` lists the others")
         }

@@ -142,11 +142,12 @@ struct SearchArgs {
     battery: Option<Battery>,
 }
 
-/// Parses a battery; a bare number is its charge in mAh.
+/// Parses a battery: the name of a cell such as 18650, else a number alone is its charge in mAh.
 fn battery(text: &str) -> Result<Battery, String> {
+    let named: Result<Battery, String> = text.parse();
     match text.parse::<f64>() {
-        Ok(_) => format!("{text}mAh").parse(),
-        Err(_) => text.parse(),
+        Ok(_) if named.is_err() => format!("{text}mAh").parse(),
+        _ => named,
     }
 }
 
@@ -163,5 +164,19 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     match &args.check {
         Some(path) if args.want.is_empty() => check::run(args, path),
         _ => find::run(args),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cell_s_name_is_no_charge() {
+        for (text, same) in [("18650", "18650"), ("2500", "2500mAh"), ("2500mAh", "2500mAh")] {
+            assert_eq!(battery(text), same.parse(), "{text}");
+        }
+        assert_eq!(battery("18650").unwrap().name, "18650");
+        assert!(battery("-5").is_err());
     }
 }

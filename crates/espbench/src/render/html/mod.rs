@@ -249,13 +249,7 @@ fn head(out: &mut String, report: &Report) {
 /// Returns what was not measured, what failed, and what a sound peer does not send.
 fn alerts(report: &Report) -> Vec<String> {
     let mut lines = report.causes();
-    if report.incomplete {
-        lines.push(format!(
-            "The run was cut short before {} of its plan: espbench run --resume {}",
-            count(report.missing, "cell"),
-            report.run.name
-        ));
-    }
+    lines.extend(report.cut_short());
     let failed = report.checks.iter().filter(|it| !it.passed);
     lines.extend(failed.map(|it| format!("Failed: {}: {}", it.place, it.threshold)));
     lines.extend(report.doubts());

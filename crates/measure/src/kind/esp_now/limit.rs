@@ -22,10 +22,10 @@
 //! rate is at most one in the time of an exchange: so the limit of mean and maximum is n exchanges.
 //! For this every device must have a ping outstanding all the time, as with unicast, where the MAC
 //! repeats collided frames. With broadcast, a device waits 3 s for a lost ping and asks for nothing
-//! meanwhile, so that only one exchange can be counted.
+//! meanwhile, so that only one exchange can be counted; and so does a far one by unicast whose pings are lost.
 
 use crate::limit::TheoreticalLimit;
-use crate::run;
+use crate::run::{self, Recorded};
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -38,6 +38,7 @@ use espbench_dot11::radio::name::ESP_NOW_PHY_MODES;
 use espbench_dot11::radio::timing::SIFS_NS;
 use espbench_dot11::radio::{BasicRates, WifiMode};
 use espbench_model::fact;
+use espbench_model::sample::{Fate, Sample};
 use espbench_model::workload::{EspNow, EspNowCast, EspNowTest};
 
 /// The bytes of the handshake's messages with type and length (protocomm's security 1 in protobuf):
@@ -101,8 +102,15 @@ impl EspNowParams {
 
 /// Returns the limits of a cell's figures: ours with the settings that its facts name, the published
 /// with those of the report.
-pub(super) fn limits(work: &EspNow, facts: &BTreeMap<String, String>) -> Vec<TheoreticalLimit> {
-    let ours = of(work, EspNowParams::from_facts(facts));
+///
+/// Where pings were lost, a device was idle while it waited for them, and the others had the channel: then the limit of
+/// several devices' mean is that of one exchange.
+pub(super) fn limits(work: &EspNow, recorded: &Recorded) -> Vec<TheoreticalLimit> {
+    let params = EspNowParams::from_facts(&recorded.facts);
+    let came = |it: &Sample| !matches!(it, Sample::Probe(it) if matches!(it.fate, Fate::Lost(_) | Fate::Late));
+    let is_idle = work.test == EspNowTest::MultiPing && !recorded.samples.iter().all(came);
+    let devices = if is_idle { 1 } else { work.devices };
+    let ours = of(&EspNow { devices, ..*work }, params);
     let pairs = ours.into_iter().zip(of(work, EspNowParams::REPORT));
     pairs
         .map(|((metric, ours), (_, published))| TheoreticalLimit { metric, ours, published })

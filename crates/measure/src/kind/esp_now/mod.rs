@@ -40,7 +40,6 @@ use crate::summary::SummaryContext;
 use crate::table::Table;
 use crate::truth::CellGroup;
 use crate::units::print_duration;
-use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -291,8 +290,8 @@ impl TestKind for EspNow {
         true
     }
 
-    fn limits(&self, facts: &BTreeMap<String, String>) -> Vec<TheoreticalLimit> {
-        limit::limits(self, facts)
+    fn limits(&self, recorded: &Recorded) -> Vec<TheoreticalLimit> {
+        limit::limits(self, recorded)
     }
 
     fn chapters(&self, documented: bool) -> Vec<(&'static str, &'static str)> {

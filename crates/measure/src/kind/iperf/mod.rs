@@ -250,7 +250,8 @@ impl TestKind for Iperf {
         SentDatagrams::of_recorded(self, recorded)
     }
 
-    fn limits(&self, facts: &BTreeMap<String, String>) -> Vec<TheoreticalLimit> {
+    fn limits(&self, recorded: &Recorded) -> Vec<TheoreticalLimit> {
+        let facts = &recorded.facts;
         let frames = DataFrames::from_facts(facts);
         let channels = told(facts, MEMBERSHIPS).map_or(1, |it| it.channels().len());
         frames.map_or_else(Vec::new, |it| limit::limits(self, it, channels))

@@ -16,7 +16,6 @@ use crate::series;
 use crate::settings::{Setting, Settings, metres};
 use crate::summary::SummaryContext;
 use crate::table::Table;
-use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -157,8 +156,8 @@ impl TestKind for RawEspNow {
         series::responses_ms(recorded)
     }
 
-    fn limits(&self, facts: &BTreeMap<String, String>) -> Vec<TheoreticalLimit> {
-        limit::limits(self, facts)
+    fn limits(&self, recorded: &Recorded) -> Vec<TheoreticalLimit> {
+        limit::limits(self, &recorded.facts)
     }
 
     fn chapters(&self, _documented: bool) -> Vec<(&'static str, &'static str)> {

@@ -32,7 +32,6 @@ use crate::table::Table;
 use crate::truth::CellGroup;
 use crate::units::print_duration;
 use crate::wifi::{Document, ModeColumn};
-use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -146,8 +145,8 @@ impl TestKind for TcpRate {
         Some(Observations { quantity: "rate", unit: "messages/s", values })
     }
 
-    fn limits(&self, facts: &BTreeMap<String, String>) -> Vec<TheoreticalLimit> {
-        let frames = DataFrames::from_facts(facts);
+    fn limits(&self, recorded: &Recorded) -> Vec<TheoreticalLimit> {
+        let frames = DataFrames::from_facts(&recorded.facts);
         frames.map_or_else(Vec::new, |it| limit::limits(self, it))
     }
 

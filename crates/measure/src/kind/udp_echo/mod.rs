@@ -22,7 +22,6 @@ use crate::summary::SummaryContext;
 use crate::table::Table;
 use crate::units::print_duration;
 use crate::wifi::{Document, ModeColumn};
-use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -252,8 +251,8 @@ impl TestKind for UdpEcho {
         Some(self.interval.is_some())
     }
 
-    fn limits(&self, facts: &BTreeMap<String, String>) -> Vec<TheoreticalLimit> {
-        let frames = DataFrames::from_facts(facts);
+    fn limits(&self, recorded: &Recorded) -> Vec<TheoreticalLimit> {
+        let frames = DataFrames::from_facts(&recorded.facts);
         frames.map_or_else(Vec::new, |it| limit::limits(self, it))
     }
 

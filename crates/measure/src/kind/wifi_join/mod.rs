@@ -18,7 +18,6 @@ use crate::settings::{Setting, Settings};
 use crate::summary::SummaryContext;
 use crate::table::Table;
 use crate::units::print_duration;
-use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -132,8 +131,8 @@ impl TestKind for WifiJoin {
         false
     }
 
-    fn limits(&self, facts: &BTreeMap<String, String>) -> Vec<TheoreticalLimit> {
-        let frames = DataFrames::from_facts(facts);
+    fn limits(&self, recorded: &Recorded) -> Vec<TheoreticalLimit> {
+        let frames = DataFrames::from_facts(&recorded.facts);
         frames.map_or_else(Vec::new, limit::limits)
     }
 

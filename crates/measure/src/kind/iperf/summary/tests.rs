@@ -217,7 +217,7 @@ fn the_rate_of_several_devices_is_that_of_their_time() {
         }
         let got = variant_cells(work, &samples);
         let tx = &got["throughput_tx"];
-        assert!(tx.low.is_none_or(|it| Some(it) <= tx.value), "{tx:?}");
+        assert!(tx.ci_low.is_none_or(|it| Some(it) <= tx.value), "{tx:?}");
         (tx.value.unwrap(), got["throughput_sent"].value.unwrap())
     };
     for transport in [Transport::Udp, Transport::Tcp] {
