@@ -70,12 +70,13 @@ export function advice(prediction: Prediction, tryIt: TryChange): HTMLElement {
 /** Makes the change to make next: each that helps beyond chance, with a button where the form has that setting. */
 function next(prediction: Prediction, tryIt: TryChange): HTMLElement | null {
     const changes = prediction.changes ?? [];
-    if (changes.length === 0) return prediction.next ? h("p", { class: "next" }, h("strong", {}, "Next: "), prediction.next) : null;
-    const better = changes.filter((it) => it.helps).slice(0, 3);
+    const better = changes.filter((it) => it.place !== undefined).sort((a, b) => (a.place ?? 0) - (b.place ?? 0)).slice(0, 3);
+    if (better.length === 0 && (prediction.next || changes.length === 0)) return prediction.next ? h("p", { class: "next" }, h("strong", {}, "Next: "), prediction.next) : null;
     if (better.length === 0) return h("p", { class: "next" }, h("strong", {}, "Next: "), `none of ${changes.length} changes that were tried helps by more than chance.`);
     return h("ul", { class: "next" }, ...better.map((it) => {
         const change = setting(it);
-        const gives = `${changeWords(it)}: ${percent(it.figures.loss_percent).value} % lost, 99 % within ${time(it.figures.p99_ms).value} ${time(it.figures.p99_ms).unit}`;
+        const lives = it.figures.life_days ? `${life(it.figures.life_days).value} ${life(it.figures.life_days).unit}, ` : "";
+        const gives = `${changeWords(it)}: ${lives}${percent(it.figures.loss_percent).value} % lost, 99 % within ${time(it.figures.p99_ms).value} ${time(it.figures.p99_ms).unit}`;
         return h("li", {}, h("strong", {}, "Next: "), `${gives} `,
             change ? h("button", { type: "button", class: "small", onclick: () => tryIt(change) }, `Try ${changeWords(it)}`) : null);
     }));

@@ -69,7 +69,7 @@ export interface Prediction {
         parts: { part: string; day_mah: number; share: number }[];
     };
     limited_by: { of: string; part: string; share: number }[];
-    changes?: { flag: string; to: string; to_ms?: number; figures: PredictionRow; helps: boolean; keeps_limits: boolean }[];
+    changes?: { flag: string; to: string; to_ms?: number; figures: PredictionRow; helps: boolean; keeps_limits: boolean; place?: number }[];
     next?: string;
     warnings?: string[];
 }

@@ -71,11 +71,14 @@ export function verdictTable(pairs: Comparison[]): HTMLElement {
         const it = pairs.find((pair) => pair.ours.metric === metric);
         return it ? [{ it, words, same: verdict(it).word === "no-difference-shown" }] : [];
     });
-    const [differ, same] = [rows.filter((it) => !it.same), rows.filter((it) => it.same)];
+    const judged = rows.filter(({ it }) => verdict(it).word !== "not-comparable");
+    const apart = rows.filter(({ it }) => verdict(it).word === "not-comparable");
+    const [differ, same] = [judged.filter((it) => !it.same), judged.filter((it) => it.same)];
     const fold = h("details", { class: "same" }, h("summary", {}, `${same.length} without a difference shown: ${same.map((it) => it.words.toLowerCase()).join(", ")}`), drawn(same));
     return h("div", {},
         differ.length > 0 ? drawn(differ) : h("p", { class: "state" }, "No figure shows a difference."),
-        same.length > 0 ? fold : null);
+        same.length > 0 ? fold : null,
+        apart.length > 0 ? h("details", { class: "same" }, h("summary", {}, `${apart.length} not comparable: ${apart.map((it) => it.words.toLowerCase()).join(", ")}`), drawn(apart)) : null);
 }
 
 function drawn(rows: { it: Comparison; words: string }[]): HTMLElement {

@@ -219,13 +219,16 @@ export class RoomModel {
         return true;
     }
 
-    /** Gives a thing another name; false where it is no name, or another thing has it. */
-    rename(item: Item, name: string): boolean {
+    /** Gives a thing another name, and those that refer to it; returns why it cannot have it. */
+    rename(item: Item, name: string): string | undefined {
         const it = this.list(item.kind)[item.index];
-        if (!it || name === "" || this.items().some((other) => other.kind !== "wall" && this.name(other) === name)) return false;
+        if (!it || name === "") return "A name has a character at least.";
+        const isItself = (other: Item): boolean => other.kind === item.kind && other.index === item.index;
+        if (this.items().some((other) => other.kind !== "wall" && !isItself(other) && this.name(other) === name)) return "Another thing has that name.";
+        if (item.kind === "group" && this.table["initiator"] === it.name) this.table["initiator"] = name;
         it.name = name;
         this.write();
-        return true;
+        return undefined;
     }
 
     /** Returns a property of a thing as text. */

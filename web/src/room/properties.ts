@@ -66,7 +66,8 @@ function fields(model: RoomModel, room: DrawnRoom, item: Item, host: ListHost): 
         const input = h("input", { type: "text", maxlength: 32, autocomplete: "off" });
         input.value = model.name(item);
         input.addEventListener("change", () => host.edit(() => {
-            if (!model.rename(item, input.value.trim())) announce("Another thing has that name.");
+            const why = model.rename(item, input.value.trim());
+            if (why) announce(why);
         }));
         out.append(field("Name", input));
     }

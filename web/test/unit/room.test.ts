@@ -40,10 +40,17 @@ test("things that are added on one place stand side by side", () => {
 
 test("a thing has a name of its own", () => {
     const model = new RoomModel(FIRST_ROOM);
-    assert.equal(model.rename({ kind: "group", index: 1 }, "garden"), true);
-    assert.equal(model.rename({ kind: "group", index: 2 }, "garden"), false);
-    assert.equal(model.rename({ kind: "group", index: 2 }, ""), false);
+    assert.equal(model.rename({ kind: "group", index: 1 }, "garden"), undefined);
+    assert.equal(model.rename({ kind: "group", index: 1 }, "garden"), undefined, "its own");
+    assert.match(model.rename({ kind: "group", index: 2 }, "garden") ?? "", /Another thing/);
+    assert.match(model.rename({ kind: "group", index: 2 }, "") ?? "", /a character/);
     assert.deepEqual(model.items().slice(0, 3).map((it) => model.name(it)), ["gateway", "garden", "door"]);
+});
+
+test("who is named by another keeps that", () => {
+    const model = new RoomModel(`initiator = "desk"\n${FIRST_ROOM.replaceAll("gateway", "desk")}`);
+    model.rename({ kind: "group", index: 0 }, "table");
+    assert.match(model.text, /initiator = "table"/);
 });
 
 test("changes are taken back and made again", () => {

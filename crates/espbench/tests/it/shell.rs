@@ -15,7 +15,9 @@ fn each_shell_completes_each_subcommand() {
     // Plans and labs are files, too.
     let zsh = dir.run(&["completions", "zsh"]).ok();
     for function in ["_espbench_plans", "_espbench_labs"] {
-        assert!(zsh.contains(&format!(":{function}'")) && zsh.contains(&format!("\n{function}() {{")));
+        assert!(
+            zsh.contains(&format!(":{function}'")) && zsh.contains(&format!("\n{function}() {{"))
+        );
     }
     assert!(zsh.contains("'files:file:_files'") && !zsh.contains(":(one-way-latency"));
     let unknown = dir.run(&["completions", "csh"]);

@@ -165,6 +165,10 @@ pub struct ChangeOutcome {
     pub keeps_limits: bool,
     /// Whether the figure is better by more than chance.
     pub helps: bool,
+    /// Place among those that help, from 1: what keeps the limits and makes the figure best comes first, what asks less of the
+    /// fleet last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<usize>,
 }
 
 /// A part of a device's charge.
@@ -260,7 +264,7 @@ impl PredictAnswer {
             frames: Vec::new(),
             energy: told.and_then(|it| self.budget(it)),
             limited_by: told.map(|it| limited_by(it, self.battery.as_ref())).unwrap_or_default(),
-            changes: self.changes.iter().map(|it| self.outcome(it)).collect(),
+            changes: self.outcomes(),
             next: self.next(),
             warnings: self.warnings(),
         }
@@ -401,6 +405,21 @@ impl PredictAnswer {
         })
     }
 
+    /// Returns what became of each change, in the order in which they were tried.
+    fn outcomes(&self) -> Vec<ChangeOutcome> {
+        let mut outcomes: Vec<ChangeOutcome> =
+            self.changes.iter().map(|it| self.outcome(it)).collect();
+        let asks =
+            |asks_less: bool| self.helpful(asks_less).into_iter().map(|(it, _)| it.change.words());
+        for (place, words) in asks(false).chain(asks(true)).enumerate() {
+            let same = |it: &(&mut ChangeOutcome, &ChangeTried)| it.1.change.words() == words;
+            if let Some((outcome, _)) = outcomes.iter_mut().zip(&self.changes).find(same) {
+                outcome.place = Some(place + 1);
+            }
+        }
+        outcomes
+    }
+
     fn outcome(&self, tried: &ChangeTried) -> ChangeOutcome {
         ChangeOutcome {
             flag: tried.change.flag().to_string(),
@@ -409,6 +428,7 @@ impl PredictAnswer {
             figures: self.row(&tried.point, RowStanding::Unranked),
             keeps_limits: self.keeps(&tried.point),
             helps: self.helps(tried),
+            place: None,
         }
     }
 
@@ -448,16 +468,23 @@ impl PredictAnswer {
 
     /// Returns the change that helps most, of those that ask less of the fleet or of the others, and its share of the leading figure that is left.
     pub(super) fn best_change(&self, asks_less: bool) -> Option<(&ChangeTried, f64)> {
-        let now = self.told()?;
+        self.helpful(asks_less).into_iter().next()
+    }
+
+    /// Returns the changes that help, of those that ask less of the fleet or of the others: the one that helps most first.
+    fn helpful(&self, asks_less: bool) -> Vec<(&ChangeTried, f64)> {
+        let Some(now) = self.told() else { return Vec::new() };
         let lead = self.lead(now);
         let figure = |it: &PointEstimates| lead.of(it).value;
-        let before = figure(now)?;
+        let Some(before) = figure(now) else { return Vec::new() };
         let helpful =
             self.changes.iter().filter(|it| it.change.asks_less() == asks_less && self.helps(it));
-        let with_figure = helpful.filter_map(|it| Some((it, figure(&it.point)? / before)));
+        let mut all: Vec<_> =
+            helpful.filter_map(|it| Some((it, figure(&it.point)? / before))).collect();
         // What keeps the limits comes before what only brings nearer to them.
         let breaks = |it: &ChangeTried| !self.keeps(&it.point);
-        with_figure.min_by(|a, b| breaks(a.0).cmp(&breaks(b.0)).then(a.1.total_cmp(&b.1)))
+        all.sort_by(|a, b| breaks(a.0).cmp(&breaks(b.0)).then(a.1.total_cmp(&b.1)));
+        all
     }
 
     fn next(&self) -> Option<String> {

@@ -97,6 +97,19 @@ fn a_change_helps_only_by_more_than_chance_and_without_more_loss() {
     it.changes = [faster(9.6, 0.1), faster(8.0, 0.1), faster(8.0, 0.9), faster(12.0, 0.1)].into();
     let helps: Vec<bool> = it.card().changes.iter().map(|it| it.helps).collect();
     assert_eq!(helps, [false, true, false, false], "overlap, better, loses more, worse");
+    // The best is not the first that was tried, and asking less comes last.
+    it.changes = [
+        changed(Change::Every(Duration::from_secs(10)), 2.0, 0.1),
+        faster(8.0, 0.1),
+        changed(Change::Rate("6M".into()), 6.0, 0.1),
+        faster(9.6, 0.1),
+    ]
+    .into();
+    let card = it.card();
+    let places: Vec<Option<usize>> = card.changes.iter().map(|it| it.place).collect();
+    assert_eq!(places, [Some(3), Some(2), Some(1), None]);
+    assert!(card.next.unwrap().contains("6M"));
+    it.changes = [faster(9.6, 0.1), faster(8.0, 0.1), faster(8.0, 0.9), faster(12.0, 0.1)].into();
     // A limit that held may not be broken by it.
     it.limits.p99_ms = Some(9.0);
     it.changes = [faster(9.3, 0.1)].into();
