@@ -209,12 +209,9 @@ fn check(job: &Measurement<'_>) -> anyhow::Result<()> {
         job.target.check(workload)?;
     }
     let cells: Vec<Workload> = cells.copied().collect();
-    for notice in job.target.notices(&cells) {
-        match (job.args.quiet, notice.is_warning) {
-            (false, _) => say!("{}", notice.text),
-            (true, true) => say!("warning: {}", notice.text),
-            (true, false) => {}
-        }
+    // The answer says it, too, on its first lines.
+    if !job.args.quiet {
+        job.target.notices(&cells).iter().for_each(|notice| say!("{notice}"));
     }
     Ok(())
 }

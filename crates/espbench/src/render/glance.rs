@@ -156,7 +156,7 @@ impl Page {
     fn overridden(&mut self, report: &Report) {
         let Some((first, more)) = report.overridden.split_first() else { return };
         let and = if more.is_empty() { String::new() } else { format!("; {} more", more.len()) };
-        let text = format!("the plan sets {first}{and}");
+        let text = format!("this run sets {first}{and}");
         self.marked(self.colours.warning, "!", &text, 2);
     }
 

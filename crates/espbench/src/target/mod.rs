@@ -178,15 +178,6 @@ pub(crate) fn noted(workload: &Workload, sink: &mut dyn Sink) -> Workload {
     workload.plain()
 }
 
-/// A remark about a lab that a target carries cells out in.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TargetNotice {
-    /// Properties of the lab that the cells set, in a line.
-    pub text: String,
-    /// Devices are moved, which nobody may have meant: it is said even where all else is quiet.
-    pub is_warning: bool,
-}
-
 /// A way to reach devices.
 pub trait Target {
     /// Returns the device and the place, as far as the target itself knows them.
@@ -213,7 +204,7 @@ pub trait Target {
     }
     /// Returns what the cells set of the labs that they are carried out in, to other values than the
     /// labs' files: a line for people about each lab.
-    fn notices(&self, cells: &[Workload]) -> Vec<TargetNotice> {
+    fn notices(&self, cells: &[Workload]) -> Vec<String> {
         let _ = cells;
         Vec::new()
     }

@@ -1,6 +1,6 @@
 //! Several targets as one: each workload goes to the first that can do it.
 
-use super::{Sink, Target, TargetError, TargetNotice};
+use super::{Sink, Target, TargetError};
 use crate::live_mark::LiveMark;
 use espbench_engine::SeededCell;
 use espbench_measure::cell::Origin;
@@ -48,7 +48,7 @@ impl Target for Several {
         }
     }
 
-    fn notices(&self, cells: &[Workload]) -> Vec<TargetNotice> {
+    fn notices(&self, cells: &[Workload]) -> Vec<String> {
         self.0.iter().flat_map(|target| target.notices(cells)).collect()
     }
 

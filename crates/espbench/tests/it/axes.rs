@@ -220,20 +220,20 @@ fn what_a_plan_sets_against_the_labs_file_is_said_first_and_stands_among_the_fac
     let ran = run(&bench, &plan, &["--on", "sim:room.toml"]);
     let first = ran.err.lines().next().unwrap_or_default().to_owned();
     let wanted =
-        "lab: room.toml; the plan sets profile esp32c3 (lab: esp32), power 8 dBm (lab: 20)";
+        "lab: room.toml; this run sets profile esp32c3 (lab: esp32), power 8 dBm (lab: 20)";
     assert_eq!(first, wanted);
     let report = ran.ok();
     assert!(report.contains("profile esp32c3 (lab: esp32), power 8 dBm (lab: 20)"), "{report}");
     // What a plan says holds, and is said first; what it leaves out is as the lab's file has it.
     let ran = run(&bench, &pings(""), &["--on", "sim:room.toml"]);
-    assert!(!ran.err.contains("the plan sets"), "{}", ran.err);
-    assert!(!ran.ok().contains("the plan sets"));
+    assert!(!ran.err.contains("this run sets"), "{}", ran.err);
+    assert!(!ran.ok().contains("this run sets"));
     // Nothing is overridden in the labs of the suites, which are made for it.
     let ran = run(&bench, &pings(""), &[]);
-    assert!(!ran.err.contains("the plan sets"), "{}", ran.err);
+    assert!(!ran.err.contains("this run sets"), "{}", ran.err);
     let ran = run(&bench, &echoes("power_dbm = [2, 8]"), &[]);
     let first = ran.err.lines().next().unwrap_or_default();
-    assert!(first.starts_with("lab: power-save; the plan sets power 2 / 8 dBm (lab: "), "{first}");
+    assert!(first.starts_with("lab: power-save; this run sets power 2 / 8 dBm (lab: "), "{first}");
 }
 
 #[test]

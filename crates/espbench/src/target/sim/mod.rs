@@ -9,7 +9,7 @@ mod captured;
 #[cfg(test)]
 mod tests;
 
-use super::{Sink, Target, TargetError, TargetNotice};
+use super::{Sink, Target, TargetError};
 use ahead::{Ahead, Order};
 use captured::Captures;
 use espbench_engine::{SeededCell, Simulator};
@@ -82,10 +82,8 @@ impl Target for SimTarget {
         Some(self.simulator.library_digest())
     }
 
-    fn notices(&self, cells: &[Workload]) -> Vec<TargetNotice> {
-        let notice =
-            |it: &LabNotice| TargetNotice { text: it.to_string(), is_warning: it.is_of_places() };
-        self.simulator.notices(cells).iter().map(notice).collect()
+    fn notices(&self, cells: &[Workload]) -> Vec<String> {
+        self.simulator.notices(cells).iter().map(LabNotice::to_string).collect()
     }
 
     fn check(&self, workload: &Workload) -> Result<(), TargetError> {

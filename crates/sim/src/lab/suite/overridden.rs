@@ -37,14 +37,6 @@ pub struct LabNotice {
     pub properties: Vec<(&'static str, &'static str, Vec<String>, Vec<String>)>,
 }
 
-impl LabNotice {
-    /// Returns whether devices stand elsewhere than the lab's file says.
-    #[must_use]
-    pub fn is_of_places(&self) -> bool {
-        self.properties.iter().any(|it| it.0 == DISTANCE)
-    }
-}
-
 impl fmt::Display for Overridden {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         property(f, (self.property, self.unit), &self.plan, &self.lab)
@@ -53,7 +45,7 @@ impl fmt::Display for Overridden {
 
 impl fmt::Display for LabNotice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "lab: {}; the plan sets ", self.lab)?;
+        write!(f, "lab: {}; this run sets ", self.lab)?;
         for (at, (name, unit, plan, lab)) in self.properties.iter().enumerate() {
             f.write_str(if at > 0 { ", " } else { "" })?;
             property(f, (name, unit), &plan.join(" / "), &lab.join(" / "))?;
