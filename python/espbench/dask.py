@@ -117,7 +117,7 @@ def run(
         found[places[future.key]] = rooms
         done += len(rooms)
         if shown is not None:
-            shown(done, len(all_jobs))
+            shown(done, len(all_jobs), f"{done} of {len(all_jobs)}")
         future.release()
     rows = (row for rooms in found for row in rooms)
     return [{"job": job, **row} for job, room in enumerate(rows) for row in room]
