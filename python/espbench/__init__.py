@@ -146,8 +146,8 @@ def run(
     """
     seed, threads = _words.whole("seed", seed, 0, _SEED), _words.whole("threads", threads, 1, _THREADS)
     several: _Iterable[object] = [plan] if isinstance(plan, (str, _Mapping, _os.PathLike)) or not isinstance(plan, _Iterable) else plan
-    given = [_plan(it) for it in several]
-    targets = [on] if isinstance(on, str) else list(on or [])
+    given = [_plan(it) for it in _words.listed(several)]
+    targets = _words.texts(on)
     in_lab = lab is not None or all(it == "sim" or it.startswith("sim:") for it in targets)
     if lab is not None and targets:
         named = [it for it in targets if it != "sim"]
@@ -249,7 +249,7 @@ def tune(
     progress: as of `run`, here of trials; a search has parts, of which each begins at 0.
     flags: those of `espbench tune`, such as rtt="20ms", chip="esp32c3", budget=120, fragment="sdkconfig.tuned".
     """
-    goals = [want] if isinstance(want, str) else list(want or [])
+    goals = _words.texts(want)
     if check is None and not goals:
         raise TypeError("name an sdkconfig (check=) or a goal (want=)")
     status, out = _ask(["tune"], {"check": check, "want": goals or None}, flags, progress, "search")

@@ -9,10 +9,12 @@ import numbers
 import os
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
-from typing import Any, SupportsFloat
+from typing import Any, SupportsFloat, TypeVar
 
 from . import _espbench
 from ._errors import EspbenchError
+
+_T = TypeVar("_T")
 
 
 def plain(value: object) -> object:
@@ -29,17 +31,22 @@ def plain(value: object) -> object:
         return int(number) if number.is_integer() else number
     if isinstance(value, Mapping):
         return dict(value)
-    if isinstance(value, (set, frozenset)):
-        return _in_order(value)
-    return list(value) if isinstance(value, Iterable) else value
+    return listed(value) if isinstance(value, Iterable) else value
 
 
-def _in_order(values: Iterable[Any]) -> list[Any]:
-    """Returns the values of a set in an order that is always the same."""
+def listed(values: Iterable[_T]) -> list[_T]:
+    """Returns values as a list, those of a set in an order that is always the same."""
+    if not isinstance(values, (set, frozenset)):
+        return list(values)
     try:
         return sorted(values)
     except TypeError:
         return sorted(values, key=str)
+
+
+def texts(value: str | Iterable[str] | None) -> list[str]:
+    """Returns a text, or several, as a list."""
+    return [value] if isinstance(value, str) else listed(value or [])
 
 
 def whole(name: str, value: object, least: int, most: int) -> int | None:

@@ -57,6 +57,12 @@ def test_several_values_are_one_word(given: object, wanted: str) -> None:
     assert words(devices=given) == [f"--devices={wanted}"]
 
 
+def test_several_texts_are_a_text_or_any_of_them() -> None:
+    assert _words.texts("a") == ["a"] and _words.texts(None) == []
+    # The order of a set is not that of its hashes, which each process has anew: results would differ.
+    assert _words.texts({"c", "a", "b"}) == ["a", "b", "c"] and _words.texts(it for it in "ba") == ["b", "a"]
+
+
 def test_numpy_has_no_words_of_its_own() -> None:
     numpy = pytest.importorskip("numpy")
     assert words(encrypt=numpy.True_, every=numpy.timedelta64(5, "ms"), distance=numpy.float64(3)) == [
