@@ -38,10 +38,11 @@ def listed(values: Iterable[_T]) -> list[_T]:
     """Returns values as a list, those of a set in an order that is always the same."""
     if not isinstance(values, (set, frozenset)):
         return list(values)
+    unordered: Iterable[Any] = values
     try:
-        return sorted(values)
+        return sorted(unordered)
     except TypeError:
-        return sorted(values, key=str)
+        return sorted(unordered, key=str)
 
 
 def texts(value: str | Iterable[str] | None) -> list[str]:
