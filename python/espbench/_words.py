@@ -9,7 +9,7 @@ import numbers
 import os
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
-from typing import Any, SupportsFloat, TypeVar
+from typing import Any, SupportsFloat, TypeVar, cast
 
 from . import _espbench
 from ._errors import EspbenchError
@@ -38,7 +38,7 @@ def listed(values: Iterable[_T]) -> list[_T]:
     """Returns values as a list, those of a set in an order that is always the same."""
     if not isinstance(values, (set, frozenset)):
         return list(values)
-    unordered: Iterable[Any] = values
+    unordered = cast("Iterable[Any]", values)
     try:
         return sorted(unordered)
     except TypeError:
