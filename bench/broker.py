@@ -14,8 +14,6 @@ where an attack takes more than --limit (300 MB), or a client is not served. It 
 and 2, and prints the medians and their ratio. Both run on the same machine as the client: look at the spread.
 """
 
-import argparse
-import json
 import pathlib
 import resource
 import socket
@@ -25,7 +23,8 @@ import sys
 import tempfile
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+import common
+
 # What the counts of attacks are divided by.
 PART = 1
 
@@ -77,11 +76,7 @@ class Respond:
     """`espbench respond` with its broker on a port of its own, and nothing else of note."""
 
     def __init__(self, binary, *options):
-        ports = []
-        for _ in range(6):
-            with socket.socket() as s:
-                s.bind(("127.0.0.1", 0))
-                ports.append(str(s.getsockname()[1]))
+        ports = [str(common.free_port()) for _ in range(6)]
         self.port = int(ports[5])
         names = ["echo", "plain-echo", "iperf", "sink", "source", "mqtt"]
         flags = [x for name, port in zip(names, ports) for x in (f"--{name}-port", port)]
@@ -314,14 +309,12 @@ def one_rate(client, binary, qos, count, folder):
         *(["--in-flight", "100"] if qos else []), "--count", str(count), "--time", "60 s",
         "--store", str(folder / "runs.sqlite"), "--quiet", "--format", "json",
     ]
-    done = subprocess.run(command, capture_output=True, text=True)
+    report = common.answer(command)
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     broker.stop()
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = after.ru_utime + after.ru_stime - used.ru_utime - used.ru_stime
-    if done.returncode != 0:
-        sys.exit(f"espbench failed:\n{done.stderr}")
-    cells = {c["metric"]: c["value"] for c in json.loads(done.stdout)["cells"]}
+    cells = {c["metric"]: c["value"] for c in report["cells"]}
     return cells["message_rate"], cells["messages_lost"], cpu
 
 
@@ -345,14 +338,12 @@ def rate(args):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = common.parser(__doc__)
     parser.add_argument("what", choices=["memory", "rate"])
-    parser.add_argument("--espbench", default=str(ROOT / "target/release/espbench"))
     parser.add_argument("--limit", type=float, default=300, help="MB that an attack may take")
     parser.add_argument("--beside", help="another binary of espbench to compare with")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--messages", type=int, default=200_000)
-    parser.add_argument("--least", action="store_true", help="the least counts: whether all of it runs, and nothing of how fast")
     args = parser.parse_args()
     if args.least:
         global PART

@@ -4,7 +4,6 @@ ESP-NOW, acknowledgements, TCP over Wi-Fi) and reads it with the command.
 
 Issue 17: one gigabyte in under 20 s and 300 MB; memory does not grow with the file."""
 
-import argparse
 import os
 import struct
 import subprocess
@@ -12,7 +11,7 @@ import sys
 import tempfile
 import time
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+import common
 
 
 def radiotap(us, rate):
@@ -61,10 +60,8 @@ def write(path, size):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = common.parser(__doc__)
     parser.add_argument("gigabytes", type=float, nargs="?", default=1.0)
-    parser.add_argument("--espbench", default=os.path.join(ROOT, "target/release/espbench"))
-    parser.add_argument("--least", action="store_true", help="the least counts: whether all of it runs, and nothing of how fast")
     args = parser.parse_args()
     size = 0.002 if args.least else args.gigabytes
     with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as folder:
@@ -73,11 +70,11 @@ def main():
         begin = time.monotonic()
         child = subprocess.Popen([args.espbench, "capture", path], stdout=subprocess.PIPE, text=True)
         text = child.stdout.read()
-        _, status, usage = os.wait4(child.pid, 0)
+        status, processor, memory = common.end_of(child)
         seconds = time.monotonic() - begin
         print(text)
-        print(f"{os.path.getsize(path) / 1e9:.2f} GB: {seconds:.1f} s, of which {usage.ru_utime + usage.ru_stime:.1f} s of the processor; "
-              f"{usage.ru_maxrss / 1024:.0f} MB at most")
+        print(f"{os.path.getsize(path) / 1e9:.2f} GB: {seconds:.1f} s, of which {processor:.1f} s of the processor; "
+              f"{memory:.0f} MB at most")
         sys.exit(status != 0)
 
 

@@ -6,15 +6,13 @@ crates/doctor/tests/cases. With `--dense` these logs come without the applicatio
 
 Issue 17: a log of 10 GB streams in constant memory. Fails where the peak with the whole log is more than 1.5 times that of a hundredth of it."""
 
-import argparse
-import os
-import pathlib
 import subprocess
 import sys
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-CASES = ROOT / "crates/doctor/tests/cases"
+import common
+
+CASES = common.ROOT / "crates/doctor/tests/cases"
 
 # Records of an application in order, as ESP-IDF and Arduino print them; each has its time.
 APPLICATION = (
@@ -47,20 +45,17 @@ def doctor(espbench, size, dense):
         tool.stdin.write(block)
         sent += len(block)
     tool.stdin.close()
-    _, status, usage = os.wait4(tool.pid, 0)
+    status, _, memory = common.end_of(tool)
     took = time.monotonic() - begun
-    # 1 tells that there is a finding; more is a failure.
-    if os.waitstatus_to_exitcode(status) > 1:
+    if status != 0:
         sys.exit(f"bench/doctor.py: {espbench} doctor ended with {status}")
-    return took, usage.ru_maxrss / 1024, sent
+    return took, memory, sent
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = common.parser(__doc__)
     parser.add_argument("gigabytes", type=float, nargs="?", default=10)
     parser.add_argument("--dense", action="store_true")
-    parser.add_argument("--espbench", default=str(ROOT / "target/release/espbench"))
-    parser.add_argument("--least", action="store_true", help="the least counts: whether all of it runs, and nothing of how fast")
     args = parser.parse_args()
     size = (0.0004 if args.least else args.gigabytes) * 1e9
     peaks = []

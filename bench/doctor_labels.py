@@ -4,20 +4,18 @@
 `bench/doctor_labels.py FOLDER… [--espbench FILE]` reads FOLDER/labels.csv, a line for each log (`name,label`, for FOLDER/name.log), and sends the
 logs to the command. A label is the stable name of the first cause (docs/doctor.md), or `healthy`; `one|other`
 where either counts. Prints each log that is wrong, and for each folder and all together how many first causes are right, with Wilson's 95 % interval,
-and how many healthy logs got a finding. With --least the folder is one of some cases of the tests."""
+and how many healthy logs got a finding. With --least the folders are one of some cases of the tests, and one of a log that tells nothing."""
 
-import argparse
 import csv
-import json
 import math
 import pathlib
 import shutil
-import subprocess
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-CASES = ROOT / "crates/doctor/tests/cases"
+import common
+
+CASES = common.ROOT / "crates/doctor/tests/cases"
 # Logs of one call: a command line has an end.
 MOST = 100
 
@@ -26,8 +24,9 @@ def first_causes(espbench, logs):
     """Returns the first cause that the doctor tells of each log, or its verdict."""
     firsts = []
     for at in range(0, len(logs), MOST):
-        done = subprocess.run([espbench, "doctor", "--no-proof", "--format", "json", *logs[at : at + MOST]], check=True, stdout=subprocess.PIPE)
-        for it in json.loads(done.stdout)["diagnoses"]:
+        # Status 2 is an answer, too: no file tells anything.
+        told = common.answer([espbench, "doctor", "--no-proof", "--format", "json", *logs[at : at + MOST]], (0, 2))
+        for it in told["diagnoses"]:
             firsts.append(it["findings"][0]["cause"] if it["findings"] else it["verdict"])
     return firsts
 
@@ -70,25 +69,27 @@ def folder(espbench, path):
 
 
 def of_tests(path):
-    """Fills a folder with logs of the tests' cases, and their labels."""
+    """Makes two folders of labelled logs: cases of the tests, and one that tells nothing."""
+    mute, path = path / "mute", path / "cases"
+    for folder in (mute, path):
+        folder.mkdir()
+    (mute / "hello.log").write_text("hello\n", encoding="utf-8")
+    (mute / "labels.csv").write_text("hello,healthy\n", encoding="utf-8")
     with (CASES / "cases.csv").open(newline="") as rows:
         cases = [row for row in csv.reader(rows) if row[0].endswith(".log") and " " not in row[0]][:20]
     with (path / "labels.csv").open("w", newline="") as labels:
         for name, label in cases:
             shutil.copy(CASES / name, path)
             csv.writer(labels).writerow([name.removesuffix(".log"), "healthy" if label == "nothing-wrong" else label])
+    return [path, mute]
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = common.parser(__doc__, whole=True, least="some cases of the tests: whether all of it runs")
     parser.add_argument("folders", type=pathlib.Path, nargs="*")
-    parser.add_argument("--espbench", default=str(ROOT / "target/release/espbench"))
-    parser.add_argument("--least", action="store_true", help="some cases of the tests: whether all of it runs")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as own:
-        if args.least:
-            of_tests(pathlib.Path(own))
-        folders = [pathlib.Path(own)] if args.least else args.folders
+        folders = of_tests(pathlib.Path(own)) if args.least else args.folders
         if not folders or any(not (it / "labels.csv").is_file() for it in folders):
             parser.error("a folder with labels.csv is needed")
         counts = [folder(args.espbench, it) for it in folders]

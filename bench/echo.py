@@ -8,46 +8,27 @@ half of the round trip, so its figures are doubled. Prints each round, then the 
 exit status 1 where a ratio is above the one wanted (1.1).
 """
 
-import argparse
-import json
 import os
-import pathlib
 import re
 import socket
 import statistics
 import subprocess
 import sys
 import tempfile
-import time
+
+import common
 
 WANTED = 1.1
 SIZE = 64
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-
-
-def free_port():
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
-
-
-def wait_for(port):
-    """Waits until something is bound to the UDP port."""
-    for _ in range(500):
-        with open("/proc/net/udp") as table:
-            if f":{port:04X} 00000000:0000" in table.read():
-                return
-        time.sleep(0.01)
-    sys.exit("a server did not open its port")
 
 
 def sockperf(probes):
     """Round trip in microseconds: median and 99th percentile."""
-    port = str(free_port())
+    port = str(common.free_port(socket.SOCK_DGRAM))
     server = subprocess.Popen(["sockperf", "server", "-i", "127.0.0.1", "-p", port],
                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        wait_for(int(port))
+        common.wait_for(int(port), udp=True)
         # It takes a time, not a number of messages: about as long as the probes take.
         seconds = max(1, probes * 30 // 1_000_000)
         out = subprocess.run(["sockperf", "ping-pong", "-i", "127.0.0.1", "-p", port, "-m", str(SIZE),
@@ -66,23 +47,20 @@ def espbench(binary, probes, folder):
                                stdout=subprocess.PIPE, text=True)
     try:
         address = respond.stdout.readline().split()[-1]
-        out = subprocess.run([binary, "echo", address, "--binary", "--size", str(SIZE), "-n", str(probes),
-                              "--discard", "100", "--local-port", "0", "--format", "json", "-q",
-                              "--store", os.path.join(folder, "runs.sqlite")],
-                             capture_output=True, text=True, timeout=120, check=True).stdout
+        report = common.answer([binary, "echo", address, "--binary", "--size", str(SIZE), "-n", str(probes),
+                                "--discard", "100", "--local-port", "0", "--format", "json", "-q",
+                                "--store", os.path.join(folder, "runs.sqlite")])
     finally:
         respond.kill()
         respond.wait()
-    cells = {c["metric"]: c["value"] for c in json.loads(out)["cells"] if c["origin"] == "measured"}
+    cells = {c["metric"]: c["value"] for c in report["cells"] if c["origin"] == "measured"}
     return cells["rtt_p50"] * 1000, cells["rtt_p99"] * 1000
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = common.parser(__doc__)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--probes", type=int, default=50_000)
-    parser.add_argument("--espbench", default=str(ROOT / "target/release/espbench"))
-    parser.add_argument("--least", action="store_true", help="the least counts: whether all of it runs, and nothing of how fast")
     args = parser.parse_args()
     if args.least:
         args.rounds, args.probes = 1, 500

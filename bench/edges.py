@@ -8,18 +8,17 @@ edges a packet, one packet in a thousand lost. Exit status 1 where the command t
 processor time or more than 200 MB for 100 million edges, or where its counts are wrong.
 """
 
-import argparse
 import json
 import os
-import pathlib
 import subprocess
 import sys
 import tempfile
 import time
 
+import common
+
 SECONDS = 60.0
 MEGABYTES = 200.0
-ROOT = pathlib.Path(__file__).resolve().parent.parent
 # Microseconds from one packet to the next, from an edge to the other one of its pulse.
 PERIOD, PULSE = 10_000, 100
 
@@ -62,11 +61,9 @@ FORMATS = {
 
 
 def main():
-    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options = common.parser(__doc__)
     options.add_argument("--edges", type=int, default=100_000_000)
     options.add_argument("--format", choices=FORMATS, default="vcd")
-    options.add_argument("--espbench", default=ROOT / "target/release/espbench")
-    options.add_argument("--least", action="store_true", help="the least counts: whether all of it runs, and nothing of how fast")
     args = options.parse_args()
     if args.least:
         args.edges = 40_000
@@ -84,14 +81,12 @@ def main():
                 numbers = range(first, min(first + 10_000, packets))
                 out.write("".join(map(write, numbers)).encode())
             out.write(ends_late(args.format, packets).encode())
-        _, status, usage = os.wait4(child.pid, 0)
+        status, processor, megabytes = common.end_of(child)
         elapsed = time.monotonic() - began
         if status != 0:
-            sys.exit(f"espbench espnow edges ended with status {os.waitstatus_to_exitcode(status)}")
+            sys.exit(f"espbench espnow edges ended with status {status}")
         with open(report, encoding="utf-8") as file:
             cells = json.load(file)["cells"]
-    processor = usage.ru_utime + usage.ru_stime
-    megabytes = usage.ru_maxrss / 1024
     cells = [cell for cell in cells if cell["metric"] == "latency_avg"]
     sent = sum(cell["probes"] for cell in cells)
     lost = sum(cell["lost"] for cell in cells)

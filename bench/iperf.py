@@ -9,12 +9,10 @@ a run as fast as it goes is shown beside it. The programs take turns within each
 machine slows all of them. CPU time is that of client and server together (getrusage). Only ratios of figures taken side by side mean anything.
 Needs iperf and iperf3 in the PATH, and `cargo build --release`.
 """
-import argparse
 import json
 import os
 import re
 import signal
-import socket
 import sqlite3
 import statistics
 import subprocess
@@ -22,26 +20,9 @@ import sys
 import tempfile
 import time
 
+import common
+
 OFFER = 2.3
-
-HERE = os.path.dirname(os.path.abspath(__file__))
-
-
-def free_port():
-    with socket.socket() as tcp:
-        tcp.bind(("127.0.0.1", 0))
-        return tcp.getsockname()[1]
-
-
-def wait_for(port, udp):
-    """Waits until something is bound to the port; a trial connection would be a test to iperf."""
-    entry = f":{port:04X} 00000000:0000"
-    for _ in range(500):
-        with open("/proc/net/udp" if udp else "/proc/net/tcp") as table:
-            if entry in table.read():
-                return
-        time.sleep(0.01)
-    sys.exit("a server did not open its port")
 
 
 class Process:
@@ -73,7 +54,7 @@ class Process:
 def pair(server, client, port, udp, sig=signal.SIGINT):
     """Runs a client against a server: both outputs, and the CPU seconds of both."""
     server = Process(server)
-    wait_for(port, udp)
+    common.wait_for(port, udp)
     text, cpu = Process(client).end()
     served, server_cpu = server.end(sig)
     return text, served, cpu, server_cpu
@@ -97,7 +78,7 @@ def test_cpu(args):
 
 def ours(args, length, offered=None):
     """Our client against our server; `offered` datagrams a second, or as fast as it goes."""
-    port = free_port()
+    port = common.free_port()
     udp = length is not None
     server = [args.espbench, "iperf", "-s", "-B", "127.0.0.1", "-p", str(port), "--format", "json"]
     client = [args.espbench, "iperf", "-c", "127.0.0.1", "-p", str(port), "-t", str(args.seconds),
@@ -117,7 +98,7 @@ def ours(args, length, offered=None):
 
 
 def iperf2(args, length):
-    port = free_port()
+    port = common.free_port()
     udp = length is not None
     server = ["iperf", "-s", "-B", "127.0.0.1", "-p", str(port), "-y", "C"]
     client = ["iperf", "-c", "127.0.0.1", "-p", str(port), "-t", str(args.seconds), "-y", "C"]
@@ -134,7 +115,7 @@ def iperf2(args, length):
 
 
 def iperf3(args, length):
-    port = free_port()
+    port = common.free_port()
     server = ["iperf3", "-s", "-1", "-B", "127.0.0.1", "-p", str(port)]
     client = ["iperf3", "-c", "127.0.0.1", "-p", str(port), "-t", str(args.seconds), "-J"]
     client += udp_args(length) + ["-b", "0"] if length else []
@@ -208,7 +189,7 @@ def agree(args):
         name = "UDP" if udp else "TCP"
         for way in ([], ["-R"]):
             label = f"{name} {'-R' if way else 'forward'}"
-            port = free_port()
+            port = common.free_port()
             text, served, _, _ = pair(
                 ["iperf", "-s", "-B", "127.0.0.1", "-p", str(port), "-y", "C"] + flag,
                 [args.espbench, "iperf", "-c", "127.0.0.1", "-p", str(port), "-t",
@@ -219,7 +200,7 @@ def agree(args):
             mine = [float(rate) for end, rate in whole if float(end) > args.seconds - 0.5][0]
             row(f"{label}, our client, their server: Mbit/s", mine, float(line[8]) / 1e6)
 
-            port = free_port()
+            port = common.free_port()
             text, served, _, _ = pair(
                 [args.espbench, "iperf", "-s", "-B", "127.0.0.1", "-p", str(port), "--format",
                  "json"],
@@ -234,15 +215,11 @@ def agree(args):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = common.parser(__doc__, whole=True)
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--seconds", type=int, default=3)
     parser.add_argument("--tests", default="tcp,udp64,udp1470")
     parser.add_argument("--agree", action="store_true")
-    parser.add_argument("--espbench",
-                        default=os.path.join(HERE, "..", "target", "release", "espbench"))
-    parser.add_argument("--least", action="store_true", help="the least counts: whether all of it runs, and nothing of how fast")
     args = parser.parse_args()
     if args.least:
         args.runs, args.seconds = 1, 1

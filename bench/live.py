@@ -11,10 +11,8 @@ clock. It takes some ten minutes, all fleets at once. A console prints whole mil
 Exit status 1 where more pairs differ than chance explains, 2 where a run failed.
 """
 
-import argparse
 import json
 import math
-import os
 import pathlib
 import shutil
 import signal
@@ -24,7 +22,8 @@ import tempfile
 import threading
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+import common
+
 # Repetitions in real time and in virtual time.
 REAL, VIRTUAL = 4, 12
 # What stands for all with --least.
@@ -152,17 +151,15 @@ def row(suite, pair):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--espbench", default=ROOT / "target/release/espbench", type=pathlib.Path)
+    parser = common.parser(__doc__, whole=True)
     parser.add_argument("--suite", action="append", choices=[it[0] for it in SUITES], help="only this one")
     parser.add_argument("--full", action="store_true", help="print all metrics")
     parser.add_argument("--keep", type=pathlib.Path, help="a folder for stores and plans, which is made")
-    parser.add_argument("--least", action="store_true", help="the least counts: whether all of it runs, and nothing of how fast")
     args = parser.parse_args()
     all_suites, counts = ([LEAST], (1, 2)) if args.least else (SUITES, (REAL, VIRTUAL))
     folder = args.keep or pathlib.Path(tempfile.mkdtemp())
     folder.mkdir(exist_ok=True)
-    suites = [Suite(os.path.abspath(args.espbench), folder, it, counts) for it in all_suites
+    suites = [Suite(args.espbench, folder, it, counts) for it in all_suites
               if not args.suite or it[0] in args.suite]
     begun = time.monotonic()
     for suite in suites:

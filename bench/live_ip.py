@@ -9,7 +9,6 @@ not count and is repeated, nine times at most. The lab has no ping in virtual ti
 run failed.
 """
 
-import argparse
 import json
 import pathlib
 import re
@@ -18,7 +17,8 @@ import subprocess
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+import common
+
 LAB, VARIANT = "shield-box", "rank-iperf"
 # More than the room carries, so that the room decides.
 OFFERED = 100_000_000
@@ -131,15 +131,12 @@ def shown(figures):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--espbench", default=str(ROOT / "target/release/espbench"))
+    parser = common.parser(__doc__, whole=True)
     parser.add_argument("--repetitions", type=int, default=3)
     parser.add_argument("--time", type=int, default=10)
-    parser.add_argument("--least", action="store_true", help="the least counts: whether all of it runs, and nothing of how fast")
     args = parser.parse_args()
     if args.least:
         args.repetitions, args.time = 1, 2
-    args.espbench = str(pathlib.Path(args.espbench).resolve())
     print("| measurement | unit | live | virtual time | difference |\n|---|---|---|---|---|", flush=True)
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(args, folder)

@@ -9,16 +9,15 @@ without; and devices that each send a message of 64 bytes to the PC once a secon
 of events that were simulated within 1 ms of their time, and the longest lateness. Exit status 2 where a run failed.
 """
 
-import argparse
 import json
-import os
 import pathlib
 import subprocess
 import sys
 import tempfile
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+import common
+
 LAB = """title = "Devices at home"
 source = "bench/live_load.py"
 origin = "assumed"
@@ -75,12 +74,11 @@ def cpu(words, folder):
     with subprocess.Popen(words, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as child:
         begun = time.monotonic()
         out = child.stdout.read()
-        _, status, usage = os.wait4(child.pid, 0)
-        child.returncode = os.waitstatus_to_exitcode(status)
-    if child.returncode != 0:
-        raise RuntimeError(f"{' '.join(map(str, words))}: status {child.returncode}\n{out[-2000:]}")
+        status, processor, _ = common.end_of(child)
+    if status != 0:
+        raise RuntimeError(f"{' '.join(map(str, words))}: status {status}\n{out[-2000:]}")
     end = [json.loads(it) for it in out.splitlines() if it.startswith('{"') and '"type":"end"' in it]
-    return usage.ru_utime + usage.ru_stime, time.monotonic() - begun, end[-1]
+    return processor, time.monotonic() - begun, end[-1]
 
 
 def measure(espbench, folder, lab, seconds, flags):
@@ -96,14 +94,11 @@ def measure(espbench, folder, lab, seconds, flags):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--espbench", default=str(ROOT / "target/release/espbench"))
+    parser = common.parser(__doc__, whole=True)
     parser.add_argument("--time", type=int, default=30)
-    parser.add_argument("--least", action="store_true", help="the least counts: whether all of it runs, and nothing of how fast")
     args = parser.parse_args()
     if args.least:
         args.time = 1
-    espbench = str(pathlib.Path(args.espbench).resolve())
     print("| lab | share of a core | events a second | within 1 ms | longest lateness |")
     print("|---|---|---|---|---|", flush=True)
     with tempfile.TemporaryDirectory() as folder:
@@ -117,7 +112,7 @@ def main():
             ("200 devices, a message a second each", "talking.toml", []),
         ]:
             try:
-                share, _, events, soon, end = measure(espbench, folder, lab, args.time, flags)
+                share, _, events, soon, end = measure(args.espbench, folder, lab, args.time, flags)
             except (RuntimeError, OSError, KeyError, IndexError, subprocess.SubprocessError) as error:
                 print(f"{name}: {error}", file=sys.stderr)
                 return 2

@@ -18,8 +18,6 @@ wanted (1.5 at QoS 0 and 2.0 at QoS 1; 1.5 over TLS), whatever the reason; the l
 allows it at all. A busy machine makes both slower, not always equally: look at the spread of the rounds.
 """
 
-import argparse
-import json
 import os
 import pathlib
 import resource
@@ -30,15 +28,10 @@ import sys
 import tempfile
 import time
 
+import common
+
 WANTED = {"plain": {0: 1.5, 1: 2.0}, "TLS": {0: 1.5, 1: 1.5}}
 SIZE = 64
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
 
 
 def certificates(folder):
@@ -146,10 +139,7 @@ def ours(espbench, way, qos, count):
         *(["--in-flight", "100"] if qos else []), "--count", str(count), "--time", "60 s",
         "--store", str(way.folder / "runs.sqlite"), "--quiet", "--format", "json",
     ]
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode != 0:
-        sys.exit(f"espbench failed:\n{done.stderr}")
-    cells = {c["metric"]: c["value"] for c in json.loads(done.stdout)["cells"]}
+    cells = {c["metric"]: c["value"] for c in common.answer(command)["cells"]}
     if cells["messages_lost"] != 0:
         sys.exit(f"espbench lost {cells['messages_lost']} messages")
     return cells["message_rate"]
@@ -195,20 +185,16 @@ def compare(args, way, qos, wanted, broker):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = common.parser(__doc__)
     parser.add_argument("--runs", "--rounds", type=int, default=5)
     parser.add_argument("--messages", type=int, default=200_000)
     parser.add_argument("--tls", action="store_true", help="measure over TLS, too")
-    parser.add_argument("--espbench", default=str(ROOT / "target/release/espbench"))
-    parser.add_argument("--least", action="store_true", help="the least counts: whether all of it runs, and nothing of how fast")
     args = parser.parse_args()
     if args.least:
         args.runs, args.messages = 1, 2000
-    if not os.access(args.espbench, os.X_OK):
-        sys.exit(f"{args.espbench} is missing: cargo build --release, or name it with --espbench")
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        ports = {how: free_port() for how in (["plain", "TLS"] if args.tls else ["plain"])}
+        ports = {how: common.free_port() for how in (["plain", "TLS"] if args.tls else ["plain"])}
         if args.tls:
             certificates(folder)
         broker = start_broker(folder, ports)

@@ -11,7 +11,6 @@ one of 2 and 16 Mbit/s, under each congestion control that the system has. A row
 reader's count from its first read to the sender's end, the headline, and their ratio. Status 1
 where one is further off than --within, or where a peer that never reads is a result.
 """
-import argparse
 import json
 import os
 import socket
@@ -21,7 +20,8 @@ import tempfile
 import threading
 import time
 
-HERE = os.path.dirname(os.path.abspath(__file__))
+import common
+
 READER, SENDER = "10.9.0.2", "10.9.0.1"
 PORT = 5001
 BUFFER = 5744
@@ -176,21 +176,17 @@ def compare(args):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    if sys.argv[1:2] == ["--read"]:
+        return read_paced(PORT, float(sys.argv[2]))
+    parser = common.parser(__doc__, whole=True)
     parser.add_argument("--tests", default="rate,iperf")
     parser.add_argument("--seconds", default="5,10")
     parser.add_argument("--congestion", default="reno,cubic,bbr")
     parser.add_argument("--within", type=float, default=2.0, help="percent")
-    parser.add_argument("--espbench", default=os.path.join(HERE, "..", "target", "release", "espbench"))
-    parser.add_argument("--read", type=float, help=argparse.SUPPRESS)
-    parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
-    parser.add_argument("--least", action="store_true", help="the least counts: whether all of it runs, and nothing of how fast")
+    parser.add_argument("--inside", action="store_true", help="for the script itself: it is in a network of its own")
     args = parser.parse_args()
     if args.least:
         args.seconds, args.congestion, args.within = "1", "reno", float("inf")
-    if args.read is not None:
-        return read_paced(PORT, args.read)
     if args.inside:
         return compare(args)
     line = ["unshare", "--user", "--map-root-user", "--net", sys.executable, __file__, "--inside"]

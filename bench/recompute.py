@@ -16,7 +16,6 @@ min <= mean <= max, p50 <= p90 <= p99 <= p999 <= max, and that no time is below,
 Exit status 1 where a figure differs, 2 where nothing could be compared.
 """
 
-import argparse
 import collections
 import csv
 import math
@@ -25,7 +24,8 @@ import subprocess
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+import common
+
 PLANS = ["round-trip", "wifi-udp-echo", "wifi-mqtt-rate", "esp32c3-best", "throughput", "wifi-join"]
 TOLERANCE = 1e-9
 CONSOLE = ("rtt_avg", "rtt_min", "rtt_max")
@@ -120,13 +120,11 @@ def check_order(cell, figures):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--espbench", default=ROOT / "target/debug/espbench")
+    parser = common.parser(__doc__, whole=True, build="debug", least="three short plans")
     parser.add_argument("--seed", default="2")
     parser.add_argument("--plans", nargs="+", default=PLANS)
     parser.add_argument("--on", help="a lab, as of `espbench run`")
     parser.add_argument("--show", action="store_true", help="print every figure")
-    parser.add_argument("--least", action="store_true", help="three short plans")
     given = parser.parse_args()
     if given.least:
         given.plans = ["wifi-udp-echo", "wifi-join", "esp32c3-best"]
@@ -134,7 +132,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         store, results = f"{folder}/runs.sqlite", f"{folder}/results.csv"
         lab = ["--on", given.on] if given.on else []
-        command = [str(given.espbench), "run", *given.plans, *lab, "--seed", given.seed, "--store", store, "-o", results, "-q"]
+        command = [given.espbench, "run", *given.plans, *lab, "--seed", given.seed, "--store", store, "-o", results, "-q"]
         done = subprocess.run(command, capture_output=True, text=True)
         # Status 1 is a threshold of a plan.
         if done.returncode not in (0, 1) or not pathlib.Path(results).exists():
@@ -148,7 +146,7 @@ def main():
         recomputed = collections.defaultdict(dict)
         for table, compute in (("probes", recompute_probes), ("intervals", recompute_intervals)):
             file = f"{folder}/{table}.csv"
-            done = subprocess.run([str(given.espbench), "samples", "last", "--table", table, "--store", store, "-o", file], capture_output=True, text=True)
+            done = subprocess.run([given.espbench, "samples", "last", "--table", table, "--store", store, "-o", file], capture_output=True, text=True)
             if done.returncode != 0:
                 # A run of probes alone has no intervals, and the other way round.
                 continue

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs every script of bench/ with the least counts (--least), so that none rots: `ci/bench.sh ESPBENCH`. What is printed are no
-# measurements. ci/python.sh runs those that need the wheel, and the step `ns3` of ci.sh those of bench/ns3.
+# measurements. ci/python.sh runs those that need the wheel, and the step `ns3` of ci.sh those of bench/ns3; common.py is of them all.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 espbench=$(realpath "${1:-target/debug/espbench}")
@@ -8,7 +8,7 @@ work=$(mktemp -d)
 # mosquitto becomes another user, and reads certificates there.
 chmod 755 "$work"
 trap 'rm -rf "$work"' EXIT
-elsewhere=(cluster.py python.py ns3)
+elsewhere=(cluster.py python.py ns3 common.py __pycache__)
 
 # Each script, the programs that it needs beside espbench, and its arguments.
 scripts=(

@@ -14,7 +14,8 @@ trap 'rm -r "$work"' EXIT
 cp -r python/tests python/pyproject.toml "$work/"
 repository=$PWD
 (cd "$work" && ESPBENCH_REPOSITORY=$repository pytest -q)
-(cd python && mypy && pyright --pythonpath "$environment/bin/python")
+# What the tests give to functions is what checkers let them give.
+(cd python && mypy && mypy --strict tests/test_arguments.py && pyright --pythonpath "$environment/bin/python")
 cp -r examples/esp-idf-pytest "$work/project"
 (cd "$work/project" && pytest -q -p no:cacheprovider)
 if [ "${1:-}" = --dev ]; then least=(--least); else least=(); fi

@@ -82,7 +82,7 @@ def _plan(plan: object) -> tuple[str, bool]:
         return _words.to_toml(dict(plan)), True
     if not isinstance(plan, (str, _os.PathLike)):
         raise TypeError(f"plans and labs are texts, paths or dicts, and not of the type {type(plan).__name__}")
-    text = str(_os.fspath(plan))
+    text = _words.text("the plan or lab", str(_os.fspath(plan)))
     return text, "\n" in text
 
 
@@ -96,10 +96,27 @@ def metrics() -> dict[str, dict[str, _Any]]:
     return {name: {"unit": unit, "better": better, "share": share} for name, unit, better, share in _espbench.metrics()}
 
 
-def _ask(path: list[str], set_here: dict[str, _Any], flags: _Mapping[str, _Any], progress: _Progress, what: str, files: _Iterable[str] = ()) -> tuple[int, str]:
-    """Asks a command: returns the exit status and its JSON."""
+def _ask(
+    path: list[str],
+    set_here: dict[str, _Any],
+    flags: _Mapping[str, _Any],
+    progress: _Progress,
+    what: str,
+    files: _Iterable[str] = (),
+    shown: _Mapping[str, str] | None = None,
+) -> tuple[int, str]:
+    """Asks a command: returns the exit status and its JSON.
+
+    shown: what the caller knows as what, for paths of temporary files.
+    """
     given = _words.flags(path, {**set_here, "format": "json", "quiet": True}, flags)
-    return _espbench.ask([*path, *given, *(["--", *files] if files else [])], _progress.counter(progress, what))
+    try:
+        return _espbench.ask([*path, *given, *(["--", *files] if files else [])], _progress.counter(progress, what))
+    except EspbenchError as wrong:
+        parts = [wrong.what, wrong.why, wrong.remedy]
+        for temporary, name in (shown or {}).items():
+            parts = [it.replace(temporary, name) for it in parts]
+        raise type(wrong)(*parts) from None
 
 
 def run(
@@ -129,8 +146,8 @@ def run(
     """
     seed, threads = _words.whole("seed", seed, 0, _SEED), _words.whole("threads", threads, 1, _THREADS)
     several: _Iterable[object] = [plan] if isinstance(plan, (str, _Mapping, _os.PathLike)) or not isinstance(plan, _Iterable) else plan
-    given = [_plan(it) for it in several]
-    targets = [on] if isinstance(on, str) else list(on or [])
+    given = [_plan(it) for it in _words.listed(several)]
+    targets = _words.texts(on)
     in_lab = lab is not None or all(it == "sim" or it.startswith("sim:") for it in targets)
     if lab is not None and targets:
         named = [it for it in targets if it != "sim"]
@@ -145,15 +162,21 @@ def run(
             name = targets[0].partition(":")[2]
             place = (name, False) if name else None
         started = _datetime.now(_timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
-        shown = _progress.counter(progress, "cells")
-        return _of(_espbench.simulate(given, place, seed, started, threads, shown))
+        heard = _progress.counter(progress, "cells")
+        return _of(_espbench.simulate(given, place, seed, started, threads, heard))
     with _tempfile.TemporaryDirectory(prefix="espbench-") as folder:
+        shown = {}
         if lab is not None:
-            targets = [f"sim:{_file(_plan(lab), _Path(folder) / 'lab.toml')}"]
+            path = _file(_plan(lab), _Path(folder) / "lab.toml")
+            targets = [f"sim:{path}"]
+            shown[path] = "lab"
         kept = _Path(folder) / "runs.sqlite" if store is None else _Path(store)
         set_here = {"on": targets or None, "seed": seed, "store": kept, "threads": threads}
         names = [_file(it, _Path(folder) / f"plan-{at}.toml") for at, it in enumerate(given)]
-        status, out = _ask(["run"], set_here, flags, progress, "cells", names)
+        for at, (name, (_, is_text)) in enumerate(zip(names, given, strict=True), 1):
+            if is_text:
+                shown[name] = "plan" if len(given) == 1 else f"plan {at}"
+        status, out = _ask(["run"], set_here, flags, progress, "cells", names, shown)
         name = _json.loads(out)["run"]["name"]
         report = _espbench.read_store(kept, name)
         if store is None:
@@ -223,10 +246,10 @@ def tune(
         `SettingsCheck`.
     want: goals such as "tcp-tx>=20Mbit/s", "udp-latency<=150ms", "heap>=100KB", "battery>=4d"; then a `Result` is
         returned, whose status is 1 where nothing reaches them all.
-    progress: as of `run`, here of thousandths of the work; a search has parts, of which each begins at 0.
+    progress: as of `run`, here of trials; a search has parts, of which each begins at 0.
     flags: those of `espbench tune`, such as rtt="20ms", chip="esp32c3", budget=120, fragment="sdkconfig.tuned".
     """
-    goals = [want] if isinstance(want, str) else list(want or [])
+    goals = _words.texts(want)
     if check is None and not goals:
         raise TypeError("name an sdkconfig (check=) or a goal (want=)")
     status, out = _ask(["tune"], {"check": check, "want": goals or None}, flags, progress, "search")
@@ -246,16 +269,26 @@ def doctor(*files: _PathLike, log: str | None = None, **flags: Unpack[_flags.Doc
         raise TypeError("name a log, an sdkconfig or a stored run, or give the text of a log (log=)")
     named = [_words.word("a file", it) for it in files]
     with _tempfile.TemporaryDirectory(prefix="espbench-") as folder:
+        shown = {}
         if log is not None:
             path = _Path(folder) / "log"
-            path.write_text(log, encoding="utf-8")
+            path.write_bytes(_octets(log))
             named.append(str(path))
-        _, out = _ask(["doctor"], {}, flags, False, "files", named)
+            shown[str(path)] = "log"
+        _, out = _ask(["doctor"], {}, flags, False, "files", named, shown)
     found = Diagnosis(_json.loads(out))
     if log is not None:
         for one in found["diagnoses"]:
             one["files"] = ["log" if it == named[-1] else it for it in one["files"]]
     return found
+
+
+def _octets(log: str) -> bytes:
+    """Returns the bytes of a log, those that are no UTF-8 as Python has read them (errors="surrogateescape")."""
+    try:
+        return log.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return log.encode("utf-8", "surrogatepass")
 
 
 def read(path: _PathLike, run: str = "last") -> Result | Diagnosis:

@@ -34,6 +34,28 @@ class Table:
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
     def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]: ...
 
+class Flag:
+    """A flag of a subcommand."""
+
+    @property
+    def name(self) -> str:
+        """Name without its dashes."""
+    @property
+    def short(self) -> str | None:
+        """Letter that stands for it behind one dash."""
+    @property
+    def takes_value(self) -> bool:
+        """Whether a value follows, or may."""
+    @property
+    def needs_value(self) -> bool:
+        """Whether a value must follow."""
+    @property
+    def repeats(self) -> bool:
+        """Whether it may be given more than once."""
+    @property
+    def meaning(self) -> str:
+        """Meaning, in its first sentence."""
+
 class Report:
     """A report, with its raw samples where there are some."""
 
@@ -57,17 +79,17 @@ class Report:
 def main(words: Sequence[str]) -> int: ...
 def ask(
     words: Sequence[str],
-    progress: Callable[[int, int], object] | None = None,
+    progress: Callable[[int, int, str], object] | None = None,
     said: Callable[[str], object] | None = None,
 ) -> tuple[int, str]: ...
-def flags(words: Sequence[str]) -> list[tuple[str, bool, bool, str]]: ...
+def flags(words: Sequence[str]) -> list[Flag]: ...
 def simulate(
     plans: Sequence[tuple[str, bool]],
     lab: tuple[str, bool] | None,
     seed: int | None,
     started: str,
     threads: int | None,
-    progress: Callable[[int, int], object] | None,
+    progress: Callable[[int, int, str], object] | None,
 ) -> Report: ...
 def are_for_lab(plans: Sequence[tuple[str, bool]]) -> bool: ...
 def of_lab(name: str) -> str: ...

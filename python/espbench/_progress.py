@@ -10,6 +10,9 @@ from typing import Any
 #: Where progress is shown: as usual, yes, no, or by a function of what is done and all there is.
 Progress = bool | Callable[[int, int], object] | None
 
+#: Function that hears what is done, all there is, and both in words, such as "3 of 10" or "35 %".
+ProgressListener = Callable[[int, int, str], object]
+
 
 def in_notebook() -> bool:
     """Tells whether the program is a cell of a notebook."""
@@ -28,36 +31,32 @@ class _Bar:
         self.handle: Any = None
         self.shown = -1
 
-    def __call__(self, done: int, total: int) -> None:
+    def __call__(self, done: int, total: int, told: str) -> None:
         if done == self.shown or (self.handle is None and self.shown < 0 and time.monotonic() - self.begun < 1.0):
             return
         self.shown = done
         if self.notebook:
-            self._in_notebook(done, total)
+            self._in_notebook(done, total, told)
         else:
             end = "\n" if done >= total else ""
-            sys.stderr.write(f"\r{self._told(done, total)}{end}")
+            sys.stderr.write(f"\r{self.what}: {told}{end}")
             sys.stderr.flush()
 
-    def _told(self, done: int, total: int) -> str:
-        # Of what has no countable parts thousandths are told.
-        return f"{self.what}: {done} of {total}" if total != 1000 else f"{self.what}: {done // 10} %"
-
-    def _in_notebook(self, done: int, total: int) -> None:
+    def _in_notebook(self, done: int, total: int, told: str) -> None:
         from IPython import display
 
         shown: Any = display
-        bar = shown.HTML(f'<progress value="{done}" max="{total}"></progress> {self._told(done, total)}')
+        bar = shown.HTML(f'<progress value="{done}" max="{total}"></progress> {self.what}: {told}')
         if self.handle is None:
             self.handle = shown.display(bar, display_id=True)
         else:
             self.handle.update(bar)
 
 
-def counter(progress: Progress, what: str) -> Callable[[int, int], object] | None:
-    """Returns what is told of what is done and of all."""
+def counter(progress: Progress, what: str) -> ProgressListener | None:
+    """Returns who hears how far the work is."""
     if callable(progress):
-        return progress
+        return lambda done, total, told: progress(done, total)
     notebook = in_notebook()
     wanted = progress if progress is not None else notebook or sys.stderr.isatty()
     return _Bar(what, notebook) if wanted else None

@@ -3,28 +3,51 @@
 from __future__ import annotations
 
 import difflib
+import json
+import math
 import numbers
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import timedelta
-from typing import Any
+from typing import Any, SupportsFloat, TypeVar, cast
 
 from . import _espbench
 from ._errors import EspbenchError
 
+_T = TypeVar("_T")
+
 
 def plain(value: object) -> object:
-    """Returns a value of NumPy, pandas or alike as Python's own: a number, a text, a list."""
-    if isinstance(value, (str, bool, int, float, list, dict)):
+    """Returns a value of NumPy, pandas or alike as Python's own: a number, a text, a list, a dict."""
+    if isinstance(value, (str, bytes, bool, int, float, list, dict, timedelta, os.PathLike)):
         return value
     tolist = getattr(value, "tolist", None)
     if callable(tolist):
         return tolist()
     if isinstance(value, numbers.Integral):
         return int(value)
-    if isinstance(value, numbers.Real):
-        return float(value)
-    return list(value) if isinstance(value, (tuple, range)) else value
+    if isinstance(value, SupportsFloat):
+        number = float(value)
+        return int(number) if number.is_integer() else number
+    if isinstance(value, Mapping):
+        return dict(value)
+    return listed(value) if isinstance(value, Iterable) else value
+
+
+def listed(values: Iterable[_T]) -> list[_T]:
+    """Returns values as a list, those of a set in an order that is always the same."""
+    if not isinstance(values, (set, frozenset)):
+        return list(values)
+    unordered = cast("Iterable[Any]", values)
+    try:
+        return sorted(unordered)
+    except TypeError:
+        return sorted(unordered, key=str)
+
+
+def texts(value: str | Iterable[str] | None) -> list[str]:
+    """Returns a text, or several, as a list."""
+    return [value] if isinstance(value, str) else listed(value or [])
 
 
 def whole(name: str, value: object, least: int, most: int) -> int | None:
@@ -41,19 +64,32 @@ def whole(name: str, value: object, least: int, most: int) -> int | None:
 
 def word(name: str, value: object) -> str:
     """Returns a value as a word; `name` is told where it is of no such type."""
+    value = plain(value)
     if isinstance(value, timedelta):
         return f"{value / timedelta(microseconds=1):.0f}us"
     if isinstance(value, os.PathLike):
         return str(os.fspath(value))
-    value = plain(value)
-    if isinstance(value, (str, int, float)):
+    if isinstance(value, bool):
         return str(value)
-    kind = type(value).__name__
-    raise TypeError(f"{name} is of the type {kind}: use a text such as '50ms', a number, a path or a timedelta")
+    # A member of an enumeration is its value here.
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, int):
+        return int.__repr__(value)
+    if isinstance(value, float):
+        return float.__repr__(value)
+    raise TypeError(f"{name} is of the type {type(value).__name__}: use a text such as '50ms', a number, a path or a timedelta")
 
 
-# Flags that say how a command draws its answer: functions return it.
-_DRAWING = {"format", "output", "full", "quiet", "list", "help"}
+# Flags that say how a command draws its answer: functions return it. What does that here.
+_DRAWING = {
+    "format": "what is returned has it all: a Result `text`, `json` and `cells`; other answers are dicts",
+    "output": "use Result.save(path) of what is returned; other answers are dicts",
+    "full": "print `text` of the Result that is returned",
+    "quiet": "use progress=False",
+    "list": "use espbench.plans()",
+    "help": "use help(espbench)",
+}
 
 
 def flags(path: list[str], set_here: dict[str, Any], given: Mapping[str, Any] | None = None) -> list[str]:
@@ -62,63 +98,79 @@ def flags(path: list[str], set_here: dict[str, Any], given: Mapping[str, Any] | 
     set_here: flags that the function sets itself, where the command has them.
     given: flags of the caller, who may give neither those nor any of how an answer is drawn.
     """
-    known = {name.replace("-", "_"): (takes_value, repeats) for name, takes_value, repeats, _ in _espbench.flags(path)}
-    there = sorted(set(known) - set(set_here) - _DRAWING)
+    known = {it.name.replace("-", "_"): it for it in _espbench.flags(path)}
+    there = sorted(set(known) - set(set_here) - set(_DRAWING))
     words: list[str] = []
     for key, value in (given or {}).items():
         if key.strip("_") not in there:
-            meant = difflib.get_close_matches(key, {*there, *set_here, "progress"} - _DRAWING, 1)
-            why = "the function sets it itself" if key in known else ""
+            meant = difflib.get_close_matches(key, {*there, *set_here, "progress"} - set(_DRAWING), 1)
             remedy = f"did you mean `{meant[0]}`?" if meant else f"there are {', '.join(there)}"
-            raise EspbenchError(f"{' '.join(path)} has no argument `{key}`", why, remedy)
-        words += _flag(key.strip("_"), value, *known[key.strip("_")])
+            raise EspbenchError(f"{' '.join(path)} has no argument `{key}`", "", _DRAWING.get(key, remedy))
+        words += _flag(key.strip("_"), value, known[key.strip("_")])
     for key, value in set_here.items():
         if key in known:
-            words += _flag(key, value, *known[key])
+            words += _flag(key, value, known[key])
     return words
 
 
-def _flag(key: str, value: object, takes_value: bool, repeats: bool) -> list[str]:
-    name = "--" + key.replace("_", "-")
+def _flag(key: str, value: object, flag: _espbench.Flag) -> list[str]:
+    name = f"--{flag.name}"
+    value = plain(value)
     if value is None or value is False:
         return []
-    if value is True and not takes_value:
+    if value is True and not flag.needs_value:
         return [name]
-    value = value if isinstance(value, (timedelta, os.PathLike)) else plain(value)
     values = [word(key, one) for one in (value if isinstance(value, list) else [value])]
     # One word, so that a value may begin with a dash.
-    return [f"{name}={one}" for one in values] if repeats else [f"{name}={','.join(values)}"]
+    return [f"{name}={one}" for one in values] if flag.repeats else [f"{name}={','.join(values)}"]
+
+
+def text(what: str, value: str) -> str:
+    """Returns a text that can be written as UTF-8; `what` is told where it has half a character, as bytes that are no UTF-8 become."""
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError as wrong:
+        why = f"{value[wrong.start]!r}, its character {wrong.start + 1}, is half of one: it was read from bytes that are no UTF-8"
+        raise EspbenchError(f"{what} is no text", why, "write it as UTF-8") from None
+    return value
 
 
 def to_toml(value: object, path: str = "") -> str:
     """Returns a plan that was given as a dict as TOML, of which plans need numbers, texts, lists and tables."""
-    import json
-
+    value = plain(value)
     if not isinstance(value, dict):
         raise TypeError(f"a plan is a dict, a text or a path, and not of the type {type(value).__name__}")
-    plain: list[str] = []
+    scalars: list[str] = []
     tables: list[str] = []
     for key, it in value.items():
         if not isinstance(key, str):
             raise TypeError(f"the key {key!r} of a plan is no text")
-        name = f"{path}.{json.dumps(key)}" if path else json.dumps(key)
+        quoted = _quoted(f"the key {key!r} of a plan", key)
+        name = f"{path}.{quoted}" if path else quoted
+        it = plain(it)
         if isinstance(it, dict):
             tables.append(f"[{name}]\n{to_toml(it, name)}")
-        elif isinstance(it, (list, tuple)) and it and all(isinstance(one, dict) for one in it):
+        elif isinstance(it, list) and it and all(isinstance(one, Mapping) for one in it):
             tables.extend(f"[[{name}]]\n{to_toml(one, name)}" for one in it)
         else:
-            plain.append(f"{json.dumps(key)} = {_scalar(key, it)}\n")
-    return "".join(plain + tables)
+            scalars.append(f"{quoted} = {_scalar(key, it)}\n")
+    return "".join(scalars + tables)
+
+
+def _quoted(what: str, value: str) -> str:
+    """Returns a text as TOML has it, which knows the escapes of JSON, but none of a pair, and wants DEL escaped."""
+    return json.dumps(text(what, value), ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _scalar(key: str, value: object) -> str:
-    import json
-
-    if isinstance(value, timedelta):
-        return json.dumps(word(key, value))
+    what = f"`{key}` of a plan"
     value = plain(value)
     if isinstance(value, list):
         return "[" + ", ".join(_scalar(key, one) for one in value) + "]"
-    if isinstance(value, (str, bool, int, float)):
-        return json.dumps(value, allow_nan=False)
-    raise TypeError(f"`{key}` of a plan is of the type {type(value).__name__}: use texts, numbers, lists or dicts")
+    if isinstance(value, float) and not math.isfinite(value):
+        raise EspbenchError(f"{what} is {value}", "a number of a plan is finite", f"give `{key}` such a number, or leave it out")
+    if isinstance(value, (bool, int, float)):
+        return json.dumps(value)
+    if isinstance(value, (str, timedelta, os.PathLike)):
+        return _quoted(what, word(key, value))
+    raise TypeError(f"{what} is of the type {type(value).__name__}: use texts, numbers, lists or dicts")

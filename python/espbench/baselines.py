@@ -13,8 +13,9 @@ from typing import Any
 
 from ._errors import EspbenchError
 
-# What the file begins with.
-SCHEMA = "espbench-baselines/2"
+# What the file begins with: a name, and the number of its form.
+_NAME, _FORM = "espbench-baselines/", 2
+SCHEMA = f"{_NAME}{_FORM}"
 
 
 class Baselines:
@@ -41,19 +42,26 @@ class Baselines:
             known = json.loads(self.path.read_text(encoding="utf-8"))
         except FileNotFoundError:
             return empty
+        except OSError as wrong:
+            raise _not_writable(self.path, wrong) from None
         except ValueError as wrong:
             raise EspbenchError(f"{self.path} is no file of baselines", str(wrong), "restore it, or remove it") from None
         schema = known.get("schema") if isinstance(known, dict) else None
         if schema == SCHEMA and isinstance(known.get("baselines"), dict):
             return dict(known)
-        if isinstance(schema, str) and schema.startswith("espbench-baselines/"):
-            if to_write:
-                return empty
-            raise EspbenchError(
-                f"{self.path} has the baselines of another espbench", f"it is of {schema}, and this one reads {SCHEMA}",
-                "run pytest --espbench-update once",
-            )
-        raise EspbenchError(f"{self.path} is no file of baselines", f"it is not of {SCHEMA}", "restore it, or remove it")
+        form = str(schema).removeprefix(_NAME) if str(schema).startswith(_NAME) else ""
+        if not form.isdecimal() or int(form) == _FORM:
+            raise EspbenchError(f"{self.path} is no file of baselines", f"it is not of {SCHEMA}", "restore it, or remove it")
+        is_newer = int(form) > _FORM
+        if to_write and not is_newer:
+            return empty
+        raise EspbenchError(
+            f"{self.path} has the baselines of {'a newer' if is_newer else 'an older'} espbench",
+            f"it is of {schema}, and this one reads {SCHEMA}",
+            "install that espbench, or name another file: -o espbench_baselines=FILE"
+            if is_newer
+            else "run pytest --espbench-update once, of all tests",
+        )
 
     def _write(self, baselines: dict[str, list[dict[str, Any]]]) -> None:
         lines = []
@@ -75,11 +83,20 @@ class Baselines:
     @contextmanager
     def _alone(self) -> Iterator[None]:
         """Keeps other processes out, by a lock of the system: the end of a process releases it, whatever happens."""
-        handle = _locked(self.path)
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            handle = _locked(self.path)
+        except OSError as wrong:
+            raise _not_writable(self.path, wrong) from None
         try:
             yield
         finally:
             os.close(handle)
+
+
+def _not_writable(path: Path, wrong: OSError) -> EspbenchError:
+    """Returns the error of a path that can be no file of baselines."""
+    return EspbenchError(f"{path} can be no file of baselines", str(wrong), "name another one: -o espbench_baselines=FILE")
 
 
 if sys.platform == "win32":

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from . import EspbenchError, NoCell, _progress
+from . import EspbenchError, NoCell, _progress, _words
 from . import metrics as _metrics
 from . import run as _run
 
@@ -51,11 +51,11 @@ def _room(plan: Any, seed: int | None, lab: Any, metrics: Sequence[str]) -> list
 
 def _jobs(plans: Iterable[Any], seeds: Iterable[int] | None) -> Iterator[tuple[Any, int | None]]:
     if seeds is None:
-        for it in plans:
+        for it in _words.listed(plans):
             yield it if isinstance(it, tuple) else (it, None)
         return
-    every = list(seeds)
-    for plan in plans:
+    every = _words.listed(seeds)
+    for plan in _words.listed(plans):
         for seed in every:
             yield plan, seed
 
@@ -66,7 +66,7 @@ def run(
     client: Client | None = None,
     seeds: Iterable[int] | None = None,
     lab: Any = None,
-    metrics: Sequence[str] = (),
+    metrics: str | Iterable[str] = (),
     batch: int = BATCH,
     retries: int = RETRIES,
     progress: _progress.Progress = None,
@@ -87,6 +87,7 @@ def run(
     if batch < 1:
         raise ValueError(f"batch is {batch}: a task has at least one room")
     known = _metrics()
+    metrics = _words.texts(metrics)
     for it in metrics:
         if it not in known:
             meant = difflib.get_close_matches(it, known, 1)
@@ -117,7 +118,7 @@ def run(
         found[places[future.key]] = rooms
         done += len(rooms)
         if shown is not None:
-            shown(done, len(all_jobs))
+            shown(done, len(all_jobs), f"{done} of {len(all_jobs)}")
         future.release()
     rows = (row for rooms in found for row in rooms)
     return [{"job": job, **row} for job, room in enumerate(rows) for row in room]

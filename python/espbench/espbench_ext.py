@@ -14,6 +14,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from . import _espbench
+from ._errors import EspbenchError
+
 # Subcommands that look at the project.
 _WORDS = ("check", "run", "tune", "predict", "doctor")
 
@@ -54,10 +57,33 @@ def _project(project_path: str, global_args: Any) -> dict[str, str]:
     return {"sdkconfig": found, "target": str(target), "port": option("port") or os.environ.get("ESPPORT", ""), "cache": cache}
 
 
-def _values(words: list[str], flag: str) -> list[str]:
-    """Returns the values of a flag, as one word or as two."""
-    of_two = [value for word, value in zip(words, words[1:], strict=False) if word == flag]
-    return of_two + [it.partition("=")[2] for it in words if it.startswith(f"{flag}=")]
+def _read(path: list[str], words: list[str]) -> tuple[list[str], dict[str, list[str]]]:
+    """Reads words of a command by its own flags; returns what is no flag, and the values of each flag that is there."""
+    known = {f"--{it.name}": it for it in _espbench.flags(path)}
+    known.update({f"-{it.short}": it for it in known.values() if it.short})
+    plain: list[str] = []
+    given: dict[str, list[str]] = {}
+    left = list(words)
+    while left:
+        word = left.pop(0)
+        if word == "--":
+            return plain + left, given
+        if not word.startswith("-") or word == "-":
+            plain.append(word)
+            continue
+        name, equals, value = word.partition("=")
+        if not word.startswith("--"):
+            # Letters behind one dash are flags, up to the first that takes a value: it has what follows.
+            name, value = word[:2], word[2:].removeprefix("=")
+            equals = value if name in known and known[name].takes_value else ""
+            left[:0] = [f"-{value}"] if value and not equals else []
+        flag = known.get(name)
+        values = given.setdefault(flag.name if flag else name.lstrip("-"), [])
+        if equals:
+            values.append(value)
+        elif flag and flag.takes_value and left and (flag.needs_value or not left[0].startswith("-")):
+            values.append(left.pop(0))
+    return plain, given
 
 
 def command(words: Sequence[str], project: dict[str, str]) -> list[str]:
@@ -66,28 +92,49 @@ def command(words: Sequence[str], project: dict[str, str]) -> list[str]:
     if word not in _WORDS or {"-h", "--help"} & set(rest):
         return list(words)
     config, target = project["sdkconfig"], project["target"]
-    flags = {it.partition("=")[0] for it in rest}
     if word in ("check", "tune"):
+        _, given = _read(["tune"], rest)
+        if "check" in given:
+            # Another file has a chip of its own.
+            return ["tune", *rest]
         if not config:
             raise LookupError("the project has no sdkconfig yet: idf.py reconfigure makes it")
-        chip = ["--chip", target] if target and "--chip" not in flags else []
-        check = ["--check", config] if "--check" not in flags else []
-        return ["tune", *check, *chip, *rest]
+        chip = ["--chip", target] if target and "chip" not in given else []
+        return ["tune", "--check", config, *chip, *rest]
     if word == "run":
-        port = project["port"]
-        if not rest or all(it.startswith("-") for it in rest):
-            raise LookupError("name a plan: idf.py espbench run PLAN (a .toml file, or a name of `espbench run --list`)")
-        if port and "--on" not in flags:
-            return ["run", *rest, "--on", f"serial:{port}"]
-        # The board of a port has its firmware; what is simulated gets the project's.
-        simulates = "--on" not in flags or any(it.startswith("sim") for it in _values(rest, "--on"))
-        takes_firmware = simulates and config and "--sdkconfig" not in flags
-        return ["run", *rest, *(["--sdkconfig", config] if takes_firmware else [])]
+        return _run(rest, project)
     if word == "doctor":
         return ["doctor", *rest, *([config] if config else [])]
-    asked = rest[0] if rest else ""
-    takes_firmware = asked in ("fleet", "frames", "rate") and "--sdkconfig" not in flags
-    return ["predict", *rest, *(["--sdkconfig", config] if config and takes_firmware else [])]
+    if not config or not rest or "sdkconfig" in _read(["predict", rest[0]], rest[1:])[1]:
+        return ["predict", *rest]
+    firmware = ["--sdkconfig", config] if any(it.name == "sdkconfig" for it in _espbench.flags(["predict", rest[0]])) else []
+    return ["predict", rest[0], *firmware, *rest[1:]]
+
+
+def _run(words: list[str], project: dict[str, str]) -> list[str]:
+    """Returns the words of a run."""
+    plans, given = _read(["run"], words)
+    if {"resume", "list"} & set(given):
+        return ["run", *words]
+    if not plans:
+        raise LookupError("name a plan: idf.py espbench run PLAN (a .toml file, or a name of `espbench run --list`)")
+    targets, config = given.get("on", []), project["sdkconfig"]
+    if project["port"] and not targets:
+        return ["run", "--on", f"serial:{project['port']}", *words]
+    if not config or "sdkconfig" in given or not _is_simulated(plans, targets):
+        return ["run", *words]
+    return ["run", "--sdkconfig", config, *words]
+
+
+def _is_simulated(plans: list[str], targets: list[str]) -> bool:
+    """Tells whether a run is in the lab, whose devices get the project's firmware: a board has its own."""
+    if not all(it == "sim" or it.startswith("sim:") for it in targets):
+        return False
+    try:
+        return _espbench.are_for_lab([(_espbench.of_lab(it) if targets else it, False) for it in plans])
+    except EspbenchError:
+        # The run tells what is wrong with them.
+        return False
 
 
 def action_extensions(base_actions: dict[str, Any], project_path: str) -> dict[str, Any]:
@@ -95,8 +142,6 @@ def action_extensions(base_actions: dict[str, Any], project_path: str) -> dict[s
     import click
 
     def run(subcommand_name: str, ctx: Any, global_args: Any, **action_args: Any) -> None:
-        from . import _espbench
-
         del subcommand_name, ctx
         words = list(action_args.get("words") or ())
         try:

@@ -20,16 +20,33 @@ pub(crate) fn main(py: Python<'_>, words: Vec<OsString>) -> u8 {
     })
 }
 
-/// Lists the flags of a subcommand: name, whether it takes a value, whether it repeats, what it does.
+/// A flag of a subcommand.
+#[pyclass(name = "Flag", frozen, get_all)]
+pub(crate) struct PyFlag {
+    name: String,
+    short: Option<char>,
+    takes_value: bool,
+    needs_value: bool,
+    repeats: bool,
+    meaning: String,
+}
+
+impl From<cli::FlagFacts> for PyFlag {
+    fn from(facts: cli::FlagFacts) -> Self {
+        let cli::FlagFacts { name, short, takes_value, needs_value, repeats, meaning } = facts;
+        Self { name, short, takes_value, needs_value, repeats, meaning }
+    }
+}
+
+/// Lists the flags of a subcommand.
 #[pyfunction]
-pub(crate) fn flags(words: Vec<String>) -> Vec<(String, bool, bool, String)> {
+pub(crate) fn flags(words: Vec<String>) -> Vec<PyFlag> {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let row = |it: cli::FlagFacts| (it.name, it.takes_value, it.repeats, it.meaning);
-    cli::flags(&words).into_iter().map(row).collect()
+    cli::flags(&words).into_iter().map(PyFlag::from).collect()
 }
 
 /// Runs a subcommand inside this process; returns the exit status and what it prints to stdout. `progress` is called
-/// with what is done and all there is; `said` with each line for people.
+/// with what is done, all there is, and both in words; `said` with each line for people.
 #[pyfunction]
 #[pyo3(signature = (words, progress = None, said = None))]
 pub(crate) fn ask(
@@ -43,7 +60,9 @@ pub(crate) fn ask(
     let look = |py: Python<'_>| {
         hand_on(py, &host, said.as_ref())?;
         match (&progress, host.work.take()) {
-            (Some(progress), Some(work)) => progress.call1(py, (work.done, work.total)).map(drop),
+            (Some(progress), Some(work)) => {
+                progress.call1(py, (work.done, work.total, work.to_string())).map(drop)
+            }
             _ => Ok(()),
         }
     };

@@ -25,6 +25,7 @@ fn _espbench(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("TOOL", espbench::TOOL)?;
     m.add_class::<report::PyReport>()?;
     m.add_class::<table::PyTable>()?;
+    m.add_class::<command::PyFlag>()?;
     m.add_function(wrap_pyfunction!(command::main, m)?)?;
     m.add_function(wrap_pyfunction!(command::ask, m)?)?;
     m.add_function(wrap_pyfunction!(command::flags, m)?)?;

@@ -4,7 +4,7 @@ use crate::attend::attended;
 use crate::error;
 use crate::report::PyReport;
 use espbench::cli::{builtin, flow, pool};
-use espbench::embed::HostProgram;
+use espbench::embed::{HostProgram, WorkDone};
 use espbench::{labs, sys};
 use espbench_engine::run::{FAILURES_IN_A_ROW, RunListener, Simulation};
 use espbench_measure::plan::{Plan, PlanSet};
@@ -90,7 +90,7 @@ fn simulation((plans, lab, seed): Asked<'_>, started: &str) -> anyhow::Result<Si
 }
 
 /// Carries plans out in the virtual lab, on so many threads, which do not change the result. `progress` is called
-/// with the cells done and all.
+/// with the cells done, all, and both in words.
 #[pyfunction]
 #[pyo3(signature = (plans, lab, seed, started, threads, progress))]
 pub(crate) fn simulate(
@@ -108,9 +108,10 @@ pub(crate) fn simulate(
     let host = HostProgram::default();
     let cells = simulation.cells();
     let (count, done) = (cells.len(), AtomicUsize::new(0));
-    let look = |py: Python<'_>| match &progress {
-        Some(it) => it.call1(py, (done.load(Ordering::Relaxed), count)).map(drop),
-        None => Ok(()),
+    let look = |py: Python<'_>| {
+        let Some(progress) = &progress else { return Ok(()) };
+        let now = WorkDone::pieces(done.load(Ordering::Relaxed) as u64, count as u64);
+        progress.call1(py, (now.done, now.total, now.to_string())).map(drop)
     };
     let job = || {
         let threads = sys::threads(threads).get();

@@ -44,9 +44,9 @@ def made() -> str:
     for name, (function, commands, own) in FUNCTIONS.items():
         flags: dict[str, str] = {}
         for command in commands:
-            for flag, takes_value, _, _ in _espbench.flags(command):
-                flags.setdefault(flag.replace("-", "_"), "_Value" if takes_value else "bool")
-        lines = [f"    {flag}: {kind}\n" for flag, kind in sorted(flags.items()) if flag not in own | _words._DRAWING]
+            for flag in _espbench.flags(command):
+                flags.setdefault(flag.name.replace("-", "_"), "_Value" if flag.takes_value else "bool")
+        lines = [f"    {flag}: {kind}\n" for flag, kind in sorted(flags.items()) if flag not in own | set(_words._DRAWING)]
         parts.append(f'\n\nclass {name}(TypedDict, total=False):\n    """Flags of `{function}`."""\n\n{"".join(lines)}')
     names = sorted({*espbench.metrics(), *STATISTICS})
     lines = [f"    {name}: Figures\n" for name in names]
@@ -62,8 +62,11 @@ def test_the_types_are_those_of_the_command() -> None:
 
 
 def test_there_are_flags() -> None:
-    known = {name: (takes, repeats) for name, takes, repeats, meaning in _espbench.flags(["predict", "fleet"]) if meaning}
-    assert known["devices"][0] and known["encrypt"] == (False, False)
+    known = {it.name: it for it in [*_espbench.flags(["predict", "fleet"]), *_espbench.flags(["run"])] if it.meaning}
+    assert known["devices"].needs_value and known["set"].repeats
+    assert not known["encrypt"].takes_value and not known["encrypt"].repeats
+    assert known["resume"].takes_value and not known["resume"].needs_value
+    assert known["output"].short == "o" and known["resume"].short is None
     assert _espbench.flags(["no", "such"]) == []
     assert _words.flags(["predict", "fleet"], {}, {"devices": [5, 10], "encrypt": True, "set": ["A=1", "B=2"]}) == [
         "--devices=5,10", "--encrypt", "--set=A=1", "--set=B=2",

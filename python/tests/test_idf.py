@@ -60,20 +60,38 @@ def test_it_stands_behind_other_commands(project: Path) -> None:
 
 def test_the_port_of_idf_py_is_the_board_of_a_run(project: Path) -> None:
     facts = {"sdkconfig": "sdkconfig", "target": "esp32", "port": "/dev/ttyUSB0"}
-    assert command(["run", "round-trip"], facts) == ["run", "round-trip", "--on", "serial:/dev/ttyUSB0"]
-    assert command(["run", "round-trip", "--on", "sim"], facts) == ["run", "round-trip", "--on", "sim", "--sdkconfig", "sdkconfig"]
+    assert command(["run", "round-trip"], facts) == ["run", "--on", "serial:/dev/ttyUSB0", "round-trip"]
+    assert command(["run", "round-trip", "--on", "sim"], facts) == ["run", "--sdkconfig", "sdkconfig", "round-trip", "--on", "sim"]
     assert command(["run", "round-trip", "--on=udp:192.0.2.1"], facts) == ["run", "round-trip", "--on=udp:192.0.2.1"]
-    assert command(["run", "a.toml"], {**facts, "port": ""}) == ["run", "a.toml", "--sdkconfig", "sdkconfig"]
-    for nothing in (["run"], ["run", "-q"]):
+    # A plan over sockets has no device whose firmware that would be, and neither has one of two targets.
+    simulated = {**facts, "port": ""}
+    assert command(["run", "--", "round-trip"], simulated) == ["run", "--sdkconfig", "sdkconfig", "--", "round-trip"]
+    for without in (["run", "udp-echo"], ["run", "round-trip", "--on=sim", "--on", "loopback"], ["run", "no/such.toml"]):
+        assert command(without, simulated) == without
+    for nothing in (["run"], ["run", "-q"], ["run", "--seed", "3"], ["run", "-qo", "a.html", "--threads=2"], ["run", "--beside", "two-boards"]):
         with pytest.raises(LookupError, match="name a plan"):
             command(nothing, facts)
     assert command(["tune", "--want", "heap>=100KB"], facts)[:3] == ["tune", "--check", "sdkconfig"]
-    assert command(["predict", "fleet", "--devices", "9"], facts)[-2:] == ["--sdkconfig", "sdkconfig"]
+    assert command(["predict", "fleet", "--devices", "9"], facts)[:4] == ["predict", "fleet", "--sdkconfig", "sdkconfig"]
+    assert command(["predict", "range"], facts) == ["predict", "range", "--sdkconfig", "sdkconfig"]
+    for without in (["predict"], ["predict", "no-such"], ["predict", "fleet", "--sdkconfig=b"], ["tune", "--check", "b"]):
+        assert command(without, facts) == without
     assert command(["doctor", "boot.log"], facts) == ["doctor", "boot.log", "sdkconfig"]
     assert command([], facts) == ["tune", "--check", "sdkconfig", "--chip", "esp32"]
     assert command(["runs"], facts) == ["runs"]
     ran = idf(project, "-p", "/dev/no-such-port", "espbench", "run", "round-trip")
     assert ran.returncode == 2 and "/dev/no-such-port" in ran.stderr
+
+
+@pytest.mark.parametrize("words", [["--resume"], ["--resume", "last"], ["--resume=last", "-q"], ["--list"], ["-q", "--list"]])
+def test_nothing_stands_beside_resume_and_list(words: list[str]) -> None:
+    for port in ("", "/dev/ttyUSB0"):
+        assert command(["run", *words], {"sdkconfig": "sdkconfig", "target": "esp32", "port": port}) == ["run", *words]
+
+
+def test_the_plans_are_listed(project: Path) -> None:
+    ran = idf(project, "espbench", "run", "--list")
+    assert ran.returncode == 0 and "round-trip" in ran.stdout, ran.stderr
 
 
 def test_a_run_in_the_lab(project: Path) -> None:

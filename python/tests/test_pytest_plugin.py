@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+from espbench import EspbenchError
+from espbench.baselines import Baselines
 
 from rooms import PING
 
@@ -85,7 +88,7 @@ def test_it(espbench):
     ran.assert_outcomes(failed=1)
     ran.stdout.fnmatch_lines(["*espbench-baselines.json is no file of baselines*"])
     file.write_text('{"schema": "espbench-baselines/1", "baselines": {}}')
-    pytester.runpytest_subprocess().stdout.fnmatch_lines(["*has the baselines of another espbench*"])
+    pytester.runpytest_subprocess().stdout.fnmatch_lines(["*has the baselines of an older espbench*"])
     pytester.runpytest_subprocess("--espbench-update").assert_outcomes(passed=1)
 
 
@@ -119,6 +122,39 @@ def test_it(espbench):
 """
     )
     pytester.runpytest_subprocess("--espbench-update").assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize("number", ["3", "20"])
+def test_baselines_of_a_newer_form_are_left_alone(tmp_path: Path, number: str) -> None:
+    file = tmp_path / "b.json"
+    text = '{"schema": "espbench-baselines/%s", "baselines": {"a": []}}' % number
+    file.write_text(text)
+    kept = Baselines(file)
+    for touch in (lambda: kept.put("b", []), lambda: kept.get("a")):
+        with pytest.raises(EspbenchError, match="of a newer espbench\n  why: .*\n  do: install that espbench, or name another"):
+            touch()
+    assert file.read_text() == text
+    # An older form is replaced, by an update alone.
+    file.write_text(text.replace(f"/{number}", "/1"))
+    with pytest.raises(EspbenchError, match="of an older espbench\n  why: .*\n  do: run pytest --espbench-update"):
+        kept.get("a")
+    kept.put("b", [])
+    assert kept.get("b") == [] and kept.get("a") is None
+    for wrong in ("espbench-baselines/", "espbench-baselines/x", "other/1", None, 7):
+        file.write_text(json.dumps({"schema": wrong, "baselines": {}}))
+        with pytest.raises(EspbenchError, match="is no file of baselines"):
+            kept.put("b", [])
+
+
+def test_the_folder_of_baselines_is_made(tmp_path: Path) -> None:
+    kept = Baselines(tmp_path / "no/such/b.json")
+    assert kept.get("a") is None
+    kept.put("a", [{"value": 1}])
+    assert kept.get("a") == [{"value": 1}]
+    (tmp_path / "file").touch()
+    for path in (tmp_path, tmp_path / "file/b.json"):
+        with pytest.raises(EspbenchError, match="can be no file of baselines\n  why: .*\n  do: name another"):
+            Baselines(path).put("a", [])
 
 
 def test_a_hundred_updates_at_a_time_lose_nothing(tmp_path) -> None:

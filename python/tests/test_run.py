@@ -278,8 +278,6 @@ def test_names_are_guessed_and_flags_are_checked() -> None:
         espbench.run("no/such.toml")
     with pytest.raises(espbench.EspbenchError, match="no lab"):
         espbench.run(PING, lab="no-such-lab")
-    with pytest.raises(TypeError, match="is of the type set"):
-        espbench.predict("fleet", devices={1})
     with pytest.raises(espbench.EspbenchError, match="is no result"):
         espbench.read(ROOT / "plans/iperf.toml")
     with pytest.raises(FileNotFoundError):

@@ -7,6 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
+use std::fmt;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -51,19 +52,50 @@ impl SaidLines {
 /// JSON on stderr ([`WorkDone`]), and errors name arguments and not flags.
 pub const CALLER: &str = "ESPBENCH_CALLER";
 
-/// How far a command has come in a part of its work.
+/// How far a command has come in a part of its work. Its text is `3 of 10`, or `35 %`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WorkDone {
-    /// Cells that are done, or thousandths of work without cells.
+    /// Units that are done.
     pub done: u64,
-    /// All there is.
+    /// All there are.
     pub total: u64,
+    /// What is counted.
+    pub unit: WorkUnit,
+}
+
+/// What a [`WorkDone`] counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WorkUnit {
+    /// Cells of a run, trials of a search.
+    Pieces,
+    /// Thousandths of work whose pieces are not alike.
+    Thousandths,
 }
 
 impl WorkDone {
-    /// Total of work without cells.
-    pub const THOUSANDTHS: u64 = 1000;
+    /// Creates it of pieces.
+    #[must_use]
+    pub const fn pieces(done: u64, total: u64) -> Self {
+        Self { done, total, unit: WorkUnit::Pieces }
+    }
+
+    /// Creates it of a share of all, from 0 to 1.
+    #[must_use]
+    pub fn share(share: f64) -> Self {
+        let total = 1000;
+        Self { done: (total as f64 * share) as u64, total, unit: WorkUnit::Thousandths }
+    }
+}
+
+impl fmt::Display for WorkDone {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.unit {
+            WorkUnit::Pieces => write!(f, "{} of {}", self.done, self.total),
+            WorkUnit::Thousandths => write!(f, "{} %", self.done / 10),
+        }
+    }
 }
 
 /// The newest [`WorkDone`], until it is taken.
@@ -186,6 +218,17 @@ mod tests {
         assert_eq!((result, &*out), (7, "a table\n"));
         assert_eq!(host.said.take(), ["1 of 2"]);
         assert!(host.said.take().is_empty() && cancel().is_none());
+    }
+
+    #[test]
+    fn a_thousand_pieces_are_no_thousandths() {
+        for (work, told) in
+            [(WorkDone::pieces(500, 1000), "500 of 1000"), (WorkDone::share(0.5), "50 %")]
+        {
+            assert_eq!(work.to_string(), told);
+            let line = serde_json::to_string(&work).unwrap();
+            assert_eq!(serde_json::from_str::<WorkDone>(&line).unwrap(), work);
+        }
     }
 
     #[test]

@@ -175,8 +175,12 @@ fn more(words: &[OsString]) -> String {
 pub struct FlagFacts {
     /// Name without its dashes.
     pub name: String,
-    /// Whether a value follows.
+    /// Letter that stands for it behind one dash.
+    pub short: Option<char>,
+    /// Whether a value follows, or may.
     pub takes_value: bool,
+    /// Whether a value must follow.
+    pub needs_value: bool,
     /// Whether it may be given more than once.
     pub repeats: bool,
     /// Meaning, in its first sentence.
@@ -193,9 +197,13 @@ pub fn flags(words: &[&str]) -> Vec<FlagFacts> {
     }
     let facts = |it: &clap::Arg| {
         let repeats = matches!(it.get_action(), clap::ArgAction::Append);
+        let takes_value = it.get_action().takes_values();
+        let least = it.get_num_args().map_or(1, |values| values.min_values());
         Some(FlagFacts {
             name: it.get_long()?.to_owned(),
-            takes_value: it.get_action().takes_values(),
+            short: it.get_short(),
+            takes_value,
+            needs_value: takes_value && least > 0,
             repeats,
             meaning: it.get_help().map(ToString::to_string).unwrap_or_default(),
         })

@@ -127,11 +127,8 @@ impl ProgressLine {
         let Some(listener) = &self.listener else { return };
         let work = lock(&self.work);
         let now = match self.counts_pieces {
-            true => WorkDone { done: work.done as u64, total: work.total as u64 },
-            false => {
-                let total = WorkDone::THOUSANDTHS;
-                WorkDone { done: (total as f64 * work.pace.share(None)) as u64, total }
-            }
+            true => WorkDone::pieces(work.done as u64, work.total as u64),
+            false => WorkDone::share(work.pace.share(None)),
         };
         drop(work);
         if self.told.replace(now) != Some(now) {

@@ -202,6 +202,10 @@ fn of_call(error: &clap::Error, asked: &Asked<'_>) -> UserError {
                 if possible.is_empty() { String::new() } else { format!("use one of {possible}") };
             (format!("`{name}` cannot be {value:?}"), remedy)
         }
+        ErrorKind::TooManyValues => {
+            (format!("`{name}` cannot be {value:?}"), "it is true or false".into())
+        }
+        ErrorKind::InvalidUtf8 => ("a text is not UTF-8".into(), String::new()),
         ErrorKind::UnknownArgument => (format!("there is no argument `{name}`"), String::new()),
         ErrorKind::TooManyValues => (format!("`{name}` takes True or False"), String::new()),
         ErrorKind::MissingRequiredArgument => {
@@ -307,6 +311,7 @@ mod tests {
             (&["predict", "fleet", "--cast=smoke"][..], "`cast` cannot be \"smoke\""),
             (&["predict", "fleet", "--sede=1"], "there is no argument `sede`"),
             (&["predict", "fleet", "--seed=x"], "`seed` cannot be \"x\""),
+            (&["predict", "fleet", "--ack=yes"], "`ack` cannot be \"yes\"  it is true or false"),
         ] {
             assert!(told(words).contains(wanted), "{}", told(words));
         }

@@ -128,12 +128,8 @@ impl ProgressListener {
             return;
         }
         self.sum += step;
-        let message = match work.total {
-            WorkDone::THOUSANDTHS => format!("{} %", work.done / 10),
-            total => format!("{} of {total}", work.done),
-        };
         let told = ProgressNotificationParam::new(self.token.clone(), self.sum as f64)
-            .with_message(message);
+            .with_message(work.to_string());
         // A client that has gone is told by its cancelled call.
         let _ = self.context.peer.notify_progress(told).await;
     }
