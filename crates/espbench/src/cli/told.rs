@@ -207,7 +207,6 @@ fn of_call(error: &clap::Error, asked: &Asked<'_>) -> UserError {
         }
         ErrorKind::InvalidUtf8 => ("a text is not UTF-8".into(), String::new()),
         ErrorKind::UnknownArgument => (format!("there is no argument `{name}`"), String::new()),
-        ErrorKind::TooManyValues => (format!("`{name}` takes True or False"), String::new()),
         ErrorKind::MissingRequiredArgument => {
             (format!("`{name}` is missing"), format!("give `{name}`"))
         }
