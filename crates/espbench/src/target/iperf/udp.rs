@@ -162,8 +162,8 @@ fn send(
     let mut emit = |sample: Sample| outbox.sample(sample);
     let mut control = PumpContext { clock: &cell.clock, stop: &cell.stop, emit: &mut emit };
     let length = cell.work.length as usize;
-    let sent =
-        pump::send(socket, None, flow, length, &mut control).map_err(|e| refused(cell, e))?;
+    let sent = pump::send(socket, None, flow, length, &mut pump::OpenGate, &mut control)
+        .map_err(|e| refused(cell, e))?;
     outbox.count("no-buffers", sent.refused);
     outbox.count("late-sends", flow.skipped());
     let way = if sent.segmented { "segmented by the kernel" } else { "one by one" };
@@ -276,6 +276,9 @@ fn ended(
             "it may not know -R and --full-duplex (ESP-IDF's iperf does not)",
         ));
     }
+    if let Some(other) = not_iperf(flow) {
+        return Err(cell.protocol_error(other, "see what listens there: it is no iperf 2 server"));
+    }
     if flow.ending() == Some(Ending::Silence) && !cell.stopped() {
         if let Some(missing) = cut_short(cell, flow) {
             return Err(cell.protocol_error(
@@ -286,6 +289,15 @@ fn ended(
         outbox.fact("server-end", "the server's last datagram was lost, or it vanished");
     }
     Ok(())
+}
+
+/// Says that most of what came for a flow was not iperf's: then the rest is no figure, either.
+fn not_iperf(flow: &UdpReceiver) -> Option<String> {
+    let (strays, received) = (flow.strays(), flow.received());
+    let all = strays + received;
+    (strays > received).then(|| {
+        format!("{strays} of the {all} datagrams that came are not those of an iperf 2 server")
+    })
 }
 
 /// Describes a flow that ended by silence before its end: one whose last datagram alone was lost is
@@ -376,6 +388,10 @@ impl flows::FlowHandler for Back<'_> {
 
     fn end(&mut self, _from: SocketAddr, flow: &UdpReceiver) {
         self.outbox.count("stray-datagrams", flow.strays());
+        if let Some(other) = not_iperf(flow) {
+            let remedy = "see what listens there: it is no iperf 2 server";
+            self.outbox.failed(self.cell.protocol_error(other, remedy));
+        }
     }
 
     fn is_over(&mut self) -> bool {
