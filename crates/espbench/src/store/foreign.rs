@@ -39,7 +39,11 @@ mod tests {
         for (change, what) in [
             (endless, "view run"),
             ("CREATE TRIGGER t AFTER INSERT ON run BEGIN DELETE FROM probe; END", "trigger t"),
-            ("CREATE VIRTUAL TABLE v USING rtree(id, a, b)", "table v"),
+            (
+                "PRAGMA writable_schema = ON;
+                 INSERT INTO sqlite_schema VALUES ('table', 'v', 'v', 0, 'CREATE VIRTUAL TABLE v USING other(a)')",
+                "table v",
+            ),
             ("ALTER TABLE probe ADD COLUMN n AS (seq + 1)", "computed column n"),
         ] {
             let folder = tempfile::tempdir().unwrap();

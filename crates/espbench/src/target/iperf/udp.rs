@@ -1,7 +1,8 @@
 //! The UDP side of the client.
 
 use super::{
-    BACK, IDLE, IperfCell, StreamDirection, StreamEvent, StreamOutbox, back, is_received_total,
+    BACK, IDLE, IperfCell, StreamDirection, StreamEvent, StreamOutbox, back, beside,
+    is_received_total,
 };
 use crate::pump::{PumpContext, SLICE, flows, is_pause, udp as pump};
 use crate::sys::{buffers, udp as sys};
@@ -38,16 +39,16 @@ pub(super) fn run(
         .collect::<Result<Vec<UdpSocket>, TargetError>>()?;
     std::thread::scope(|scope| {
         if let (Some(listener), Direction::Dual) = (&listener, direction) {
-            let outbox = outbox.clone();
-            scope.spawn(move || come_back(cell, listener, &outbox));
+            let own = outbox.clone();
+            outbox.needs(beside(scope, move || come_back(cell, listener, &own)));
         }
         for (nth, socket) in (0u16..).zip(&sockets) {
-            let outbox = outbox.clone();
-            scope.spawn(move || {
-                if let Err(error) = one_flow(cell, socket, Link(nth), port, &outbox) {
-                    outbox.failed(error);
+            let own = outbox.clone();
+            outbox.needs(beside(scope, move || {
+                if let Err(error) = one_flow(cell, socket, Link(nth), port, &own) {
+                    own.failed(error);
                 }
-            });
+            }));
         }
     });
     if let (Some(listener), Direction::Tradeoff, false) = (&listener, direction, cell.stopped()) {
@@ -145,7 +146,7 @@ fn one_flow(
             receive(cell, socket, link, cell.clock.now(), outbox)
         }
         Direction::FullDuplex => std::thread::scope(|scope| {
-            let back = scope.spawn(|| receive(cell, socket, link, start, outbox));
+            let back = beside(scope, || receive(cell, socket, link, start, outbox))?;
             let sent = send(cell, socket, &mut flow, outbox);
             let back = back.join().unwrap_or(Ok(()));
             sent.and(back)
