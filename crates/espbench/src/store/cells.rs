@@ -1,4 +1,4 @@
-//! What was recorded of a cell, compared with its checksum.
+//! Records of cells, compared with their checksums.
 
 use super::checksum::{self, CellSums};
 use super::{CellStatus, STOPPED, Store, StoreError, StoredCell, StoredRun, rows};
@@ -8,7 +8,7 @@ use espbench_model::sample::Sample;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-/// What is told about a cell, beside samples.
+/// Facts of a cell, beside samples.
 struct Outcome {
     status: String,
     error: Option<String>,
