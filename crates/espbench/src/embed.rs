@@ -52,6 +52,27 @@ impl SaidLines {
 /// JSON on stderr ([`WorkDone`]), and errors name arguments and not flags.
 pub const CALLER: &str = "ESPBENCH_CALLER";
 
+/// Variable of the environment with which a process of this command ends as soon as its stdin does: the program that
+/// started it holds the other end, and however that program ends, no process of its own is left behind.
+pub const ENDS_WITH_STDIN: &str = "ESPBENCH_ENDS_WITH_STDIN";
+
+/// Ends this process with its stdin, where the program that started it asks for that.
+#[expect(
+    clippy::exit,
+    reason = "the work's threads look at nothing that could end them sooner, as at a kill"
+)]
+pub fn end_with_stdin() {
+    if std::env::var_os(ENDS_WITH_STDIN).is_none() {
+        return;
+    }
+    let named = std::thread::Builder::new().name("stdin".into());
+    // A system without a thread to spare has the work done all the same.
+    let _ = named.spawn(|| {
+        let _ = std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink());
+        std::process::exit(2);
+    });
+}
+
 /// How far a command has come in a part of its work. Its text is `3 of 10`, or `35 %`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -221,6 +221,7 @@ pub fn command() -> clap::Command {
 /// measure, 130 stopped by Ctrl-C.
 #[must_use]
 pub fn main() -> ExitCode {
+    crate::embed::end_with_stdin();
     main_of(&std::env::args_os().collect::<Vec<_>>())
 }
 

@@ -15,21 +15,28 @@ pub fn each<T: Send>(
 ) -> Vec<Option<T>> {
     let next = AtomicUsize::new(0);
     let mut results: Vec<Option<T>> = (0..count).map(|_| None).collect();
+    let work = |sender: mpsc::Sender<(usize, T)>| {
+        while !cancel.load(Ordering::Relaxed) {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            // The receiver lives as long as any worker.
+            if at >= count || sender.send((at, job(at))).is_err() {
+                break;
+            }
+        }
+    };
+    let work = &work;
     std::thread::scope(|scope| {
         let (sender, results_of) = mpsc::channel();
-        for _ in 0..threads.min(count).max(1) {
-            let (sender, next, job) = (sender.clone(), &next, &job);
-            scope.spawn(move || {
-                while !cancel.load(Ordering::Relaxed) {
-                    let at = next.fetch_add(1, Ordering::Relaxed);
-                    // The receiver lives as long as any worker.
-                    if at >= count || sender.send((at, job(at))).is_err() {
-                        break;
-                    }
-                }
-            });
+        let spawned = (0..threads.min(count).max(1)).filter(|_| {
+            let (named, sender) = (std::thread::Builder::new(), sender.clone());
+            named.spawn_scoped(scope, move || work(sender)).is_ok()
+        });
+        // Where there are fewer threads than asked for, those do it all, and this one where there is none.
+        if spawned.count() == 0 {
+            work(sender);
+        } else {
+            drop(sender);
         }
-        drop(sender);
         for (at, result) in results_of {
             results[at] = Some(result);
             done(at);

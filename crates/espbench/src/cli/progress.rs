@@ -95,7 +95,8 @@ impl ProgressLine {
         let (stop, asked) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
         let drawer = draws.then(|| {
             let (work, stop, asked) = (Arc::clone(&work), Arc::clone(&stop), Arc::clone(&asked));
-            std::thread::spawn(move || {
+            let named = std::thread::Builder::new().name("progress".into());
+            named.spawn(move || {
                 while !stop.load(Ordering::Relaxed) {
                     let lines = lock(&work).lines(Instant::now());
                     say::status(&lines);
@@ -105,6 +106,8 @@ impl ProgressLine {
                 say::status(&[]);
             })
         });
+        // Without a thread to spare nothing is drawn.
+        let drawer = drawer.and_then(Result::ok);
         let lines = mode == ProgressMode::Lines && !draws;
         let listener = WorkListener::find();
         let meter = Meter::default();

@@ -40,6 +40,9 @@ pub struct Args {
     /// TCP port that sends without end
     #[arg(long, default_value_t = tcp::SOURCE_PORT, value_name = "PORT")]
     source_port: u16,
+    /// Send UDP tests of iperf in full also to addresses that prove nothing: for networks where none is forged
+    #[arg(long)]
+    trust_clients: bool,
     /// Port of the MQTT broker: 3.1, 3.1.1 and 5
     #[arg(long, default_value_t = mqtt::PORT, value_name = "PORT")]
     mqtt_port: u16,
@@ -56,7 +59,7 @@ pub struct Args {
 /// Runs the subcommand.
 ///
 /// # Errors
-/// No service could be started.
+/// No service could be started, or one ended before the others.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let cancel = on_interrupt()?;
     let quiet = args.quiet;
@@ -77,10 +80,24 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         let _ = output::print(&format!("{:12} {}\n", service.name, service.address));
     }
     let end = args.lifetime.map(|time| Instant::now() + time);
+    let mut ended: Vec<&str> = Vec::new();
     while !cancel.load(Ordering::Relaxed) && end.is_none_or(|end| Instant::now() < end) {
         std::thread::sleep(Duration::from_millis(50));
+        for service in services.iter().filter(|it| !it.is_alive()) {
+            if !ended.contains(&service.name) {
+                ended.push(service.name);
+                say!("espbench: {} ended; the others go on", service.name);
+            }
+        }
     }
-    Ok(ExitCode::SUCCESS)
+    if ended.is_empty() {
+        return Ok(ExitCode::SUCCESS);
+    }
+    bail!(
+        UserError::new(format!("{} ended before the others", ended.join(", ")))
+            .because("a line above says why")
+            .remedy("start it again; if it ends again, that is a defect: please tell it")
+    )
 }
 
 /// Starts what can be started; what cannot is said, with the remedy.
@@ -102,7 +119,10 @@ fn start(args: &Args, log: &ServiceLog) -> Vec<Service> {
             args.iperf_port,
             iperf::start(
                 at(args.iperf_port),
-                iperf::ServerOptions::default(),
+                iperf::ServerOptions {
+                    trusts_clients: args.trust_clients,
+                    ..iperf::ServerOptions::default()
+                },
                 log,
                 Some(super::iperf::told(log)),
             ),

@@ -7,7 +7,7 @@ use super::udp::{SLOT, SLOTS, arrival};
 use super::{PumpContext, SLICE, is_pause};
 use crate::sys::udp::{self, Batch};
 use espbench_model::sample::Sample;
-use espbench_model::time::Instant;
+use espbench_model::time::{Duration, Instant};
 use espbench_proto::node::Output;
 use espbench_proto::node::iperf::{DatagramKind, ReceiverSetup, UdpReceiver};
 use espbench_proto::wire::iperf2::{Datagram, REPORT, Width};
@@ -15,7 +15,11 @@ use std::io;
 use std::net::{SocketAddr, UdpSocket};
 
 /// Most flows at once. Datagrams of further ones are counted as strays.
-pub const MOST: usize = 128;
+pub const MOST: usize = 256;
+/// Age at which a flow of one datagram makes room for another where there are too many: a forged sender sends no more.
+const ALONE: Duration = Duration::from_secs(1);
+/// Most bytes of reports for each byte that came: what asks for a report may have a forged sender (RFC 9000, section 8.1).
+const ANSWERED_MOST: u64 = 3;
 /// First numbers beyond this are no flow's beginning: garbage, or an end whose flow is over.
 const FIRST_MOST: i64 = 1 << 20;
 
@@ -24,6 +28,10 @@ pub trait FlowHandler {
     /// Begins a flow with a datagram of a sender that has none. `None`: the datagram is none of
     /// ours.
     fn begin(&mut self, from: SocketAddr, first: &[u8]) -> Option<ReceiverSetup>;
+    /// Notes that a further datagram of a flow came, of that length.
+    fn heard(&mut self, _from: SocketAddr, _length: usize) {}
+    /// Notes that a flow was refused, since there are [`MOST`].
+    fn full(&mut self, _from: SocketAddr) {}
     /// Takes a sample of a flow.
     fn sample(&mut self, from: SocketAddr, sample: Sample);
     /// Notes that a flow is over.
@@ -45,6 +53,11 @@ struct Flow {
     from: SocketAddr,
     receiver: UdpReceiver,
     wake: Instant,
+    began: Instant,
+    datagrams: u64,
+    /// Bytes that came, and bytes of reports.
+    came: u64,
+    answered: u64,
 }
 
 /// Receives until the policy or the stop flag ends it.
@@ -98,6 +111,7 @@ impl FlowServer<'_> {
             }
             return;
         };
+        handler.heard(from, batch.get(nth).length);
         self.give(at, batch, nth, now, handler);
     }
 
@@ -111,6 +125,8 @@ impl FlowServer<'_> {
     ) {
         let datagram = batch.get(nth);
         let arrived = arrival(now, datagram.age_ns);
+        self.flows[at].datagrams += 1;
+        self.flows[at].came += datagram.length as u64;
         let heard = self.flows[at].receiver.datagram(arrived, datagram.bytes, datagram.length);
         match heard {
             DatagramKind::Data => {}
@@ -135,14 +151,32 @@ impl FlowServer<'_> {
         handler: &mut dyn FlowHandler,
     ) -> Option<usize> {
         let id = Datagram::new(first).map(|d| d.id(Width::Told));
-        if !id.is_ok_and(|id| (0..FIRST_MOST).contains(&id)) || self.flows.len() >= MOST {
+        if !id.is_ok_and(|id| (0..FIRST_MOST).contains(&id)) {
             // A negative number is the end of a flow that is over here, and no stray.
             self.strays.datagrams += u64::from(!id.is_ok_and(|id| id < 0));
             return None;
         }
+        if self.flows.len() >= MOST && !self.make_room(now, handler) {
+            self.strays.datagrams += 1;
+            handler.full(from);
+            return None;
+        }
         let setup = handler.begin(from, first)?;
-        self.flows.push(Flow { from, receiver: UdpReceiver::new(setup, now), wake: now });
+        let receiver = UdpReceiver::new(setup, now);
+        let (datagrams, came, answered) = (0, 0, 0);
+        self.flows.push(Flow { from, receiver, wake: now, began: now, datagrams, came, answered });
         Some(self.flows.len() - 1)
+    }
+
+    /// Gives up the oldest flow of which one datagram came and no more; returns whether there was one.
+    fn make_room(&mut self, now: Instant, handler: &mut dyn FlowHandler) -> bool {
+        let alone = (0..self.flows.len()).filter(|&at| {
+            self.flows[at].datagrams <= 1 && now.since(self.flows[at].began) >= ALONE
+        });
+        let Some(at) = alone.min_by_key(|&at| self.flows[at].began) else { return false };
+        self.flows[at].receiver.stop();
+        self.poll(at, now, handler);
+        self.flows.len() < MOST
     }
 
     /// Polls the flows that have something to do.
@@ -156,13 +190,16 @@ impl FlowServer<'_> {
 
     /// Polls one flow; takes it out where it is over.
     fn poll(&mut self, at: usize, now: Instant, handler: &mut dyn FlowHandler) {
-        let Flow { from, receiver, wake } = &mut self.flows[at];
+        let Flow { from, receiver, wake, came, answered, .. } = &mut self.flows[at];
         let mut report = [0; REPORT];
         loop {
             match receiver.poll(now, &mut report) {
                 Output::Sample(sample) => handler.sample(*from, sample),
                 Output::Send { len } => {
-                    let _ = self.socket.send_to(&report[..len], *from);
+                    if *answered + len as u64 <= *came * ANSWERED_MOST {
+                        *answered += len as u64;
+                        let _ = self.socket.send_to(&report[..len], *from);
+                    }
                 }
                 Output::WaitUntil(until) => {
                     *wake = until;

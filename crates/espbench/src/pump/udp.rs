@@ -25,8 +25,31 @@ pub struct UdpSendResult {
     pub segmented: bool,
 }
 
+/// A bound on what is sent to an address.
+pub trait SendGate {
+    /// Returns the bytes that may go now; `None` ends the flow.
+    fn most(&mut self, now: Instant) -> Option<u64>;
+    /// Notes that so many bytes went.
+    fn went(&mut self, bytes: u64);
+}
+
+/// No bound: this side began the test.
+#[derive(Clone, Copy, Debug)]
+pub struct OpenGate;
+
+impl SendGate for OpenGate {
+    fn most(&mut self, _: Instant) -> Option<u64> {
+        Some(u64::MAX)
+    }
+
+    fn went(&mut self, _: u64) {}
+}
+
+/// Pause before a shut gate is asked again.
+const SHUT: std::time::Duration = std::time::Duration::from_millis(1);
+
 /// Runs a sender to its end. `to` is for a socket that is not connected; such a socket is read by
-/// someone else, and no report can be awaited on it.
+/// someone else, no report can be awaited on it, and its ICMP errors may be another client's: the gate knows.
 ///
 /// # Errors
 /// The system's, other than a want of buffers; the machine is abandoned, and its samples are out.
@@ -35,6 +58,7 @@ pub fn send(
     to: Option<SocketAddr>,
     sender: &mut UdpSender,
     length: usize,
+    gate: &mut dyn SendGate,
     control: &mut PumpContext<'_>,
 ) -> io::Result<UdpSendResult> {
     timer::precise_wakeups();
@@ -49,7 +73,11 @@ pub fn send(
                 (control.emit)(sample);
                 continue;
             }
-            Output::Send { len } => out.send_one(len),
+            Output::Send { len } if gate.most(now).is_none_or(|most| most < len as u64) => Ok(()),
+            Output::Send { len } => {
+                gate.went(len as u64);
+                out.send_one(len)
+            }
             Output::Done => return failure.map_or(Ok(out.sent), Err),
             Output::WaitUntil(at) => {
                 if control.stopped() {
@@ -61,16 +89,30 @@ pub fn send(
                     // That was the end: there is more to do at once.
                     continue;
                 }
-                if count == 0 {
-                    out.wait(sender, at, now, control)
-                } else {
-                    out.send_batch(count).map(|taken| sender.sent(taken))
+                let most = (gate.most(now)).map(|most| most / out.length as u64);
+                match (count, most) {
+                    (_, None) => {
+                        sender.abandon(now);
+                        Ok(())
+                    }
+                    (0, _) => out.wait(sender, at, now, control),
+                    (_, Some(0)) => {
+                        std::thread::sleep(SHUT);
+                        Ok(())
+                    }
+                    (count, Some(most)) => {
+                        let count = count.min(usize::try_from(most).unwrap_or(usize::MAX));
+                        out.send_batch(count).map(|taken| {
+                            gate.went((taken * out.length) as u64);
+                            sender.sent(taken);
+                        })
+                    }
                 }
             }
         };
         match result {
             Ok(()) => {}
-            Err(error) if is_gone(&error) && !refusals.are_final(now) => {}
+            Err(error) if is_gone(&error) && (to.is_some() || !refusals.are_final(now)) => {}
             Err(error) => {
                 // The flow ends here; what was counted is kept.
                 sender.abandon(now);

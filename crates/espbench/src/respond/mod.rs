@@ -42,6 +42,12 @@ impl Service {
     ) -> Self {
         Self { name, address, stop, threads }
     }
+
+    /// Returns whether all its threads still run.
+    #[must_use]
+    pub fn is_alive(&self) -> bool {
+        self.threads.iter().all(|thread| !thread.is_finished())
+    }
 }
 
 impl Drop for Service {

@@ -78,15 +78,16 @@ fn accept(
             continue;
         }
         clients.fetch_add(1, Ordering::Relaxed);
-        let (stop, log, counter) = (Arc::clone(stop), Arc::clone(log), Arc::clone(&clients));
+        let (stop, own, counter) = (Arc::clone(stop), Arc::clone(log), Arc::clone(&clients));
         let thread = std::thread::Builder::new().name(name.into()).spawn(move || {
-            client(name, stream, from, &stop, &log, serve);
+            client(name, stream, from, &stop, &own, serve);
             counter.fetch_sub(1, Ordering::Relaxed);
         });
         match thread {
             Ok(thread) => threads.push(thread),
-            Err(_) => {
+            Err(error) => {
                 clients.fetch_sub(1, Ordering::Relaxed);
+                log(&format!("{name}: {from} turned away: no thread: {error}"));
             }
         }
     }

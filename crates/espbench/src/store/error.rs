@@ -42,6 +42,11 @@ pub enum StoreError {
         /// The file.
         path: PathBuf,
     },
+    /// The disk has no room for the store's own files.
+    NoSpace {
+        /// The file.
+        path: PathBuf,
+    },
     /// Another process holds the store.
     Locked {
         /// The file.
@@ -84,6 +89,11 @@ impl From<&StoreError> for UserError {
             StoreError::Full { path } => Self::new(format!("{}: the disk is full", path.display()))
                 .because("what was measured before is safe")
                 .remedy("free some space, then `espbench run --resume`"),
+            StoreError::NoSpace { path } => {
+                Self::new(format!("{}: the disk is full", path.display()))
+                    .because("it has no room for the files of a store")
+                    .remedy("free some space, or choose another place with --store FILE")
+            }
             StoreError::Locked { path } => {
                 Self::new(format!("{} is locked by another program", path.display()))
                     .remedy("wait for it, or choose another --store FILE")
@@ -106,12 +116,15 @@ impl std::error::Error for StoreError {}
 /// Puts SQLite's errors into our words.
 pub(super) fn wrap(path: &Path, error: rusqlite::Error) -> StoreError {
     use rusqlite::ErrorCode::{
-        CannotOpen, DatabaseBusy, DatabaseCorrupt, DatabaseLocked, DiskFull, NotADatabase, ReadOnly,
+        CannotOpen, DatabaseBusy, DatabaseCorrupt, DatabaseLocked, DiskFull, NotADatabase,
+        ReadOnly, SystemIoFailure,
     };
     let path = path.to_owned();
     match error.sqlite_error_code() {
         Some(DiskFull) => StoreError::Full { path },
         Some(DatabaseBusy | DatabaseLocked) => StoreError::Locked { path },
+        // SQLite does not say what failed where it makes its files.
+        Some(SystemIoFailure | CannotOpen) if is_full(&path) => StoreError::NoSpace { path },
         Some(NotADatabase) => StoreError::Unusable { path, why: "it is no SQLite database".into() },
         Some(DatabaseCorrupt) => {
             StoreError::Unusable { path, why: "the database is damaged".into() }
@@ -121,4 +134,15 @@ pub(super) fn wrap(path: &Path, error: rusqlite::Error) -> StoreError {
         }
         _ => StoreError::Sqlite { path, source: error },
     }
+}
+
+/// Returns whether the disk has no room for a page beside the store.
+fn is_full(path: &Path) -> bool {
+    let mut name = path.as_os_str().to_owned();
+    name.push(format!("-space-{}", std::process::id()));
+    let tried = std::fs::File::create_new(&name).and_then(|mut file| {
+        let written = std::io::Write::write_all(&mut file, &[0; 64 << 10]);
+        std::fs::remove_file(&name).and(written)
+    });
+    tried.is_err_and(|error| error.kind() == std::io::ErrorKind::StorageFull)
 }

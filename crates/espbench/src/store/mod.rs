@@ -7,16 +7,22 @@
 //! | module | contents |
 //! |---|---|
 //! | `busy` | waiting for another program that changes the store |
+//! | `cells` | what was recorded of a cell |
+//! | `checksum` | checksums of what cells recorded |
 //! | [`consoles`] | what the consoles of boards printed while a run was measured |
 //! | `error` | errors of the store |
+//! | `foreign` | refusal of what others put into a store |
 //! | [`merge`] | stores that are put together |
 //! | `recorder` | the way of samples from a target to the writer's thread |
 //! | `rows` | samples as rows, and back |
 //! | `lock` | the lock of a run that is being carried out |
 
 mod busy;
+mod cells;
+mod checksum;
 pub mod consoles;
 mod error;
+mod foreign;
 mod lock;
 pub mod merge;
 mod recorder;
@@ -29,13 +35,10 @@ pub use recorder::{Recorder, SampleObserver};
 use busy::{LOCKED_MOST, wait_for_others};
 use error::wrap;
 use espbench_engine::run::run_name;
-use espbench_measure::columns::SampleTable;
 use espbench_measure::plan::{PlanSet, PlannedCell, label};
 use espbench_measure::report::Overhead;
-use espbench_measure::run::{Recorded, RunFacts};
-use espbench_model::sample::Sample;
+use espbench_measure::run::RunFacts;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -195,6 +198,8 @@ impl Store {
                 .map_err(|e| self.wrap(e))
         };
         self.db.pragma_update(None, "foreign_keys", true).map_err(|e| self.wrap(e))?;
+        // What a store's schema names is not trusted to call functions.
+        self.db.pragma_update(None, "trusted_schema", false).map_err(|e| self.wrap(e))?;
         // Another process may make the store between two questions: all are of one moment.
         let moment = self.db.unchecked_transaction().map_err(|e| self.wrap(e))?;
         let (application, version) = (pragma("application_id")?, pragma("user_version")?);
@@ -205,9 +210,11 @@ impl Store {
         moment.finish().map_err(|e| self.wrap(e))?;
         match (application, version) {
             (0, 0) if tables == 0 => self.create(),
-            (APPLICATION_ID, SCHEMA_VERSION) => Ok(()),
-            (APPLICATION_ID, NUMBERED_BY_STORE) if writes => self.number_by_plan(),
-            (APPLICATION_ID, NUMBERED_BY_STORE) => Ok(()),
+            (APPLICATION_ID, SCHEMA_VERSION) => foreign::refuse(&self.db, &self.path),
+            (APPLICATION_ID, NUMBERED_BY_STORE) => {
+                foreign::refuse(&self.db, &self.path)?;
+                if writes { self.number_by_plan() } else { Ok(()) }
+            }
             (APPLICATION_ID, other) => Err(self.unusable(format!(
                 "it was written by another version of espbench (schema {other}, this one has \
                  {SCHEMA_VERSION})"
@@ -418,66 +425,6 @@ impl Store {
             StoredCell { id, position, step, status }
         });
         Ok(cells.collect())
-    }
-
-    /// Returns what was recorded for one cell; `None` while it is pending.
-    ///
-    /// # Errors
-    /// SQLite's, or [`StoreError::Unusable`] for rows that make no sense.
-    pub fn recorded(&self, cell: &StoredCell) -> Result<Option<Recorded>, StoreError> {
-        if cell.status == CellStatus::Pending {
-            return Ok(None);
-        }
-        let (error, counters, facts) = self
-            .db
-            .query_row("SELECT error, counters, facts FROM cell WHERE id = ?1", [cell.id], |row| {
-                Ok((row.get(0)?, row.get::<_, String>(1)?, row.get::<_, String>(2)?))
-            })
-            .map_err(|e| self.wrap(e))?;
-        let samples = rows::samples(&self.db, cell.id).map_err(|e| self.wrap(e))?;
-        let wrong = |e: serde_json::Error| self.unusable(format!("cell {}: {e}", cell.id));
-        Ok(Some(Recorded {
-            ordinal: cell.step.ordinal,
-            repetition: cell.step.repetition,
-            workload: cell.step.workload,
-            samples,
-            counters: rows::from_json(&counters).map_err(wrong)?,
-            facts: rows::from_json(&facts).map_err(wrong)?,
-            error,
-        }))
-    }
-
-    /// Hands over the samples of a cell one at a time, in the order in which they were recorded; none
-    /// while it is pending. The taker may break off.
-    ///
-    /// # Errors
-    /// SQLite's.
-    pub fn each_sample(
-        &self,
-        cell: &StoredCell,
-        table: SampleTable,
-        take: impl FnMut(&Sample) -> ControlFlow<()>,
-    ) -> Result<(), StoreError> {
-        if cell.status == CellStatus::Pending {
-            return Ok(());
-        }
-        rows::each(&self.db, cell.id, table, take).map_err(|e| self.wrap(e))
-    }
-
-    /// Returns whether a cell of the run that is not pending has such samples.
-    ///
-    /// # Errors
-    /// SQLite's.
-    pub fn has_samples(&self, run: &StoredRun, table: SampleTable) -> Result<bool, StoreError> {
-        let table = match table {
-            SampleTable::Probes => "probe",
-            SampleTable::Intervals => "interval",
-        };
-        let query = format!(
-            "SELECT EXISTS (SELECT 1 FROM cell JOIN {table} ON {table}.cell_id = cell.id
-                            WHERE cell.run_id = ?1 AND (cell.status <> 'pending' OR {STOPPED}))"
-        );
-        self.db.query_row(&query, [run.id], |row| row.get(0)).map_err(|e| self.wrap(e))
     }
 
     /// Lists all runs, oldest first.

@@ -1,6 +1,7 @@
 //! Takes samples from a target and has them written by a thread of its own, so that the disk is
 //! not in the measuring loop.
 
+use super::checksum::{CellSums, outcome};
 use super::consoles::CONSOLE_TABLE;
 use super::{Store, StoreError, StoredCell, StoredRun, rows, wrap};
 use crate::target::Sink;
@@ -274,10 +275,12 @@ impl Sink for CellSink<'_> {
 /// error.
 fn write(mut store: Store, work: &Receiver<WriterJob>, broken: &AtomicBool) {
     let mut failed: Option<rusqlite::Error> = None;
+    // Of the cell that is measured.
+    let mut sums = CellSums::default();
     for job in work {
         let result = match &failed {
             Some(_) => Ok(()),
-            None => apply(&mut store, &job),
+            None => apply(&mut store, &job, &mut sums),
         };
         if let Err(error) = result {
             broken.store(true, Ordering::Relaxed);
@@ -292,17 +295,18 @@ fn write(mut store: Store, work: &Receiver<WriterJob>, broken: &AtomicBool) {
     }
 }
 
-fn apply(store: &mut Store, job: &WriterJob) -> rusqlite::Result<()> {
+fn apply(store: &mut Store, job: &WriterJob, sums: &mut CellSums) -> rusqlite::Result<()> {
     let transaction =
         store.db.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
     match job {
-        WriterJob::Samples(cell, samples) => rows::insert(&transaction, *cell, samples)?,
+        WriterJob::Samples(cell, samples) => rows::insert(&transaction, *cell, samples, sums)?,
         WriterJob::Console(cell, it) => {
             transaction.execute_batch(CONSOLE_TABLE)?;
             let row = params![cell, it.port, rows::nanos(it.at), it.bytes];
             transaction.execute("INSERT INTO console VALUES (?1, ?2, ?3, ?4)", row)?;
         }
         WriterJob::Clear(cell) => {
+            *sums = CellSums::default();
             transaction.execute("DELETE FROM probe WHERE cell_id = ?1", [cell])?;
             transaction.execute("DELETE FROM interval WHERE cell_id = ?1", [cell])?;
             transaction.execute(
@@ -311,15 +315,15 @@ fn apply(store: &mut Store, job: &WriterJob) -> rusqlite::Result<()> {
             )?;
         }
         WriterJob::End(end, _) => {
+            let CellEnd { cell, status, error, .. } = &**end;
+            let (counters, facts) = (rows::json(&end.counters), rows::json(&end.facts));
+            sums.outcome =
+                outcome(&transaction, *cell, status, error.as_deref(), &counters, &facts)?;
+            let mut facts = end.facts.clone();
+            sums.put(&mut facts);
             transaction.execute(
                 "UPDATE cell SET status = ?2, error = ?3, counters = ?4, facts = ?5 WHERE id = ?1",
-                params![
-                    end.cell,
-                    end.status,
-                    end.error,
-                    rows::json(&end.counters),
-                    rows::json(&end.facts)
-                ],
+                params![cell, status, error, counters, rows::json(&facts)],
             )?;
         }
     }

@@ -1,10 +1,11 @@
 //! Samples to rows and back.
 
+use super::checksum::{CellSums, RowSum};
 use espbench_measure::columns::SampleTable;
 use espbench_model::sample::{Cause, Fate, Interval, Link, Observer, Probe, Sample, Spread};
 use espbench_model::time::Instant;
 use rusqlite::types::Type;
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, Row, ToSql, params};
 use std::ops::ControlFlow;
 
 pub(super) fn json<T: serde::Serialize>(value: &T) -> String {
@@ -21,15 +22,30 @@ const INSERT_INTERVAL: &str =
     "INSERT INTO interval VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,
      ?20,?21,?22,?23,?24)";
 
-/// Writes samples of one cell within the caller's transaction.
-pub(super) fn insert(db: &Connection, cell: i64, samples: &[Sample]) -> rusqlite::Result<()> {
+/// Writes a row, of which the first value is the cell, and adds it to the checksum.
+fn put(
+    query: &mut rusqlite::CachedStatement<'_>,
+    sum: &mut RowSum,
+    row: &[&dyn ToSql],
+) -> rusqlite::Result<()> {
+    sum.row(row.get(1..).unwrap_or_default())?;
+    query.execute(row).map(|_| ())
+}
+
+/// Writes samples of one cell within the caller's transaction, and adds them to its checksums.
+pub(super) fn insert(
+    db: &Connection,
+    cell: i64,
+    samples: &[Sample],
+    sums: &mut CellSums,
+) -> rusqlite::Result<()> {
     let mut probe = db.prepare_cached(INSERT_PROBE)?;
     let mut interval = db.prepare_cached(INSERT_INTERVAL)?;
     for sample in samples {
         match sample {
             Sample::Probe(p) => {
                 let cause = if let Fate::Lost(cause) = p.fate { Some(cause.name()) } else { None };
-                probe.execute(params![
+                let row = params![
                     cell,
                     p.link.0,
                     int(p.seq),
@@ -42,10 +58,11 @@ pub(super) fn insert(db: &Connection, cell: i64, samples: &[Sample]) -> rusqlite
                     p.stamped.map(nanos),
                     p.fate.name(),
                     cause,
-                ])?;
+                ];
+                put(&mut probe, &mut sums.probes, row)?;
             }
             Sample::Interval(i) => {
-                interval.execute(params![
+                let row = params![
                     cell,
                     i.link.0,
                     int(i.seq),
@@ -70,7 +87,8 @@ pub(super) fn insert(db: &Connection, cell: i64, samples: &[Sample]) -> rusqlite
                     i.transit.map(|t| t.max_ns),
                     i.transit.map(|t| t.mean_ns),
                     i.transit.map(|t| t.m2),
-                ])?;
+                ];
+                put(&mut interval, &mut sums.intervals, row)?;
             }
         }
     }
@@ -95,41 +113,49 @@ const SELECT_INTERVALS: &str =
             read_sizes, transit_count, transit_min_ns, transit_max_ns, transit_mean_ns, transit_m2
      FROM interval WHERE cell_id = ?1 ORDER BY rowid";
 
-/// Reads the samples of a cell, in the order in which they were recorded.
-pub(super) fn samples(db: &Connection, cell: i64) -> rusqlite::Result<Vec<Sample>> {
-    let mut samples = Vec::new();
-    for table in [SampleTable::Probes, SampleTable::Intervals] {
-        each(db, cell, table, |sample| {
+/// Reads the samples of a cell, in the order in which they were recorded, with their checksums.
+pub(super) fn samples(db: &Connection, cell: i64) -> rusqlite::Result<(Vec<Sample>, CellSums)> {
+    let (mut samples, mut sums) = (Vec::new(), CellSums::default());
+    let mut of = |table, sum: &mut RowSum| {
+        let took = each(db, cell, table, |sample| {
             samples.push(*sample);
             ControlFlow::Continue(())
-        })?;
-    }
-    Ok(samples)
+        });
+        took.map(|took| *sum = took.unwrap_or_default())
+    };
+    of(SampleTable::Probes, &mut sums.probes)?;
+    of(SampleTable::Intervals, &mut sums.intervals)?;
+    Ok((samples, sums))
 }
 
-/// Hands over the samples of a cell that are of one kind, one at a time.
+/// Hands over the samples of a cell that are of one kind, one at a time; returns their checksum unless the taker broke off.
 pub(super) fn each(
     db: &Connection,
     cell: i64,
     table: SampleTable,
     mut take: impl FnMut(&Sample) -> ControlFlow<()>,
-) -> rusqlite::Result<()> {
+) -> rusqlite::Result<Option<RowSum>> {
     let query = match table {
         SampleTable::Probes => SELECT_PROBES,
         SampleTable::Intervals => SELECT_INTERVALS,
     };
     let mut query = db.prepare_cached(query)?;
+    let columns = query.column_count();
     let mut rows = query.query([cell])?;
+    let mut sum = RowSum::default();
     while let Some(row) = rows.next()? {
+        for column in 0..columns {
+            sum.value(row.get_ref(column)?);
+        }
         let sample = match table {
             SampleTable::Probes => Sample::Probe(probe(row)?),
             SampleTable::Intervals => Sample::Interval(interval(row)?),
         };
         if take(&sample).is_break() {
-            break;
+            return Ok(None);
         }
     }
-    Ok(())
+    Ok(Some(sum))
 }
 
 fn probe(row: &Row<'_>) -> rusqlite::Result<Probe> {

@@ -23,6 +23,52 @@ pub fn is_one(path: &Path) -> bool {
     }
 }
 
+/// Listens on a socket that only this user may connect to, whatever the umask says.
+///
+/// # Errors
+/// The system's.
+#[cfg(unix)]
+pub fn listen(path: &Path) -> std::io::Result<LocalListener> {
+    use std::os::fd::OwnedFd;
+    use std::os::unix::fs::PermissionsExt as _;
+    let own = || std::fs::Permissions::from_mode(0o600);
+    let socket = socket2::Socket::new(socket2::Domain::UNIX, socket2::Type::STREAM, None)?;
+    // On Linux the file gets the socket's mode, so that it is never there with another; other systems refuse.
+    let socket = std::fs::File::from(OwnedFd::from(socket));
+    let _ = socket.set_permissions(own());
+    let socket = socket2::Socket::from(OwnedFd::from(socket));
+    socket.bind(&socket2::SockAddr::unix(path)?)?;
+    std::fs::set_permissions(path, own())?;
+    socket.listen(16)?;
+    Ok(LocalListener::from(OwnedFd::from(socket)))
+}
+
+/// Says that this system has no such sockets.
+///
+/// # Errors
+/// Always.
+#[cfg(not(unix))]
+pub fn listen(path: &Path) -> std::io::Result<LocalListener> {
+    LocalListener::bind(path)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    #[test]
+    fn only_this_user_may_connect() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("socket");
+        let listener = listen(&path).unwrap();
+        let mode = std::fs::metadata(&path).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{mode:o}");
+        LocalStream::connect(&path).unwrap();
+        listener.accept().unwrap();
+    }
+}
+
 #[cfg(not(unix))]
 mod missing {
     use std::io;

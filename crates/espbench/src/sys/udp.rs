@@ -10,6 +10,9 @@ pub const MAX_SEGMENTS: usize = 64;
 /// Most payload bytes of one send.
 pub const MAX_SEND: usize = 65_000;
 
+/// Whether a socket that is not connected hears of ICMP errors: [`next_unreachable`].
+pub const TELLS_ERRORS: bool = cfg!(target_os = "linux");
+
 /// A received datagram.
 #[derive(Clone, Copy, Debug)]
 pub struct UdpDatagram<'a> {
@@ -22,7 +25,7 @@ pub struct UdpDatagram<'a> {
     pub age_ns: Option<u64>,
 }
 
-pub use imp::{Batch, dropped, send_segments, set_arrival_times};
+pub use imp::{Batch, dropped, keep_errors, next_unreachable, send_segments, set_arrival_times};
 
 #[cfg(target_os = "linux")]
 mod imp {
@@ -55,6 +58,67 @@ mod imp {
                 size_of::<libc::c_int>() as libc::socklen_t,
             );
         }
+    }
+
+    /// Asks the kernel to keep ICMP errors with the address that each is about (`IP_RECVERR`, ip(7)): a socket that is not
+    /// connected hears of none otherwise.
+    pub fn keep_errors(socket: &UdpSocket) {
+        let on: libc::c_int = 1;
+        for (level, name) in
+            [(libc::SOL_IP, libc::IP_RECVERR), (libc::SOL_IPV6, libc::IPV6_RECVERR)]
+        {
+            // SAFETY: the descriptor is open for the life of `socket`, and the pointer and length
+            // describe `on`. A socket of the other family answers an error, which changes nothing.
+            unsafe {
+                libc::setsockopt(
+                    socket.as_raw_fd(),
+                    level,
+                    name,
+                    (&raw const on).cast(),
+                    size_of::<libc::c_int>() as libc::socklen_t,
+                );
+            }
+        }
+    }
+
+    /// Takes the next error off the socket's queue: `None` where it is empty, `Some(None)` for one that does not say
+    /// that an address cannot be reached.
+    #[must_use]
+    pub fn next_unreachable(socket: &UdpSocket) -> Option<Option<SocketAddr>> {
+        let mut control = [0u64; 32];
+        // SAFETY: both are plain C structures for which zeros are valid values.
+        let (mut name, mut header): (libc::sockaddr_storage, libc::msghdr) =
+            unsafe { (std::mem::zeroed(), std::mem::zeroed()) };
+        header.msg_name = (&raw mut name).cast();
+        header.msg_namelen = size_of::<libc::sockaddr_storage>() as libc::socklen_t;
+        header.msg_control = control.as_mut_ptr().cast();
+        header.msg_controllen = size_of_val(&control) as _;
+        let flags = libc::MSG_ERRQUEUE | libc::MSG_DONTWAIT;
+        // SAFETY: `header` points to a name and a control buffer of the stated sizes, alive during the call.
+        if unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut header, flags) } < 0 {
+            return None;
+        }
+        let mut is_unreachable = false;
+        // SAFETY: the kernel filled the control buffer and says how far; CMSG_FIRSTHDR and CMSG_NXTHDR stay within
+        // it, and the payload is read unaligned with the type that the two options define.
+        unsafe {
+            let mut message = libc::CMSG_FIRSTHDR(&raw const header);
+            while !message.is_null() {
+                let kind = ((*message).cmsg_level, (*message).cmsg_type);
+                if kind == (libc::SOL_IP, libc::IP_RECVERR)
+                    || kind == (libc::SOL_IPV6, libc::IPV6_RECVERR)
+                {
+                    let data = libc::CMSG_DATA(message).cast::<libc::sock_extended_err>();
+                    let errno = data.read_unaligned().ee_errno.cast_signed();
+                    is_unreachable |= matches!(
+                        errno,
+                        libc::ECONNREFUSED | libc::EHOSTUNREACH | libc::ENETUNREACH
+                    );
+                }
+                message = libc::CMSG_NXTHDR(&raw const header, message);
+            }
+        }
+        Some(address(&name).filter(|_| is_unreachable))
     }
 
     /// Datagrams that the kernel dropped from this socket's full buffer since it was opened
@@ -270,24 +334,27 @@ mod imp {
         /// Returns the sender of the `nth` datagram.
         #[must_use]
         pub fn from(&self, nth: usize) -> Option<SocketAddr> {
-            let name = self.names.get(self.datagrams.get(nth)?.buffer)?;
-            match libc::c_int::from(name.ss_family) {
-                libc::AF_INET => {
-                    // SAFETY: the family says that the storage holds a `sockaddr_in`, which is
-                    // smaller and no more aligned.
-                    let v4 = unsafe { &*(&raw const *name).cast::<libc::sockaddr_in>() };
-                    let ip = Ipv4Addr::from(u32::from_be(v4.sin_addr.s_addr));
-                    Some(SocketAddrV4::new(ip, u16::from_be(v4.sin_port)).into())
-                }
-                libc::AF_INET6 => {
-                    // SAFETY: as above, for `sockaddr_in6`.
-                    let v6 = unsafe { &*(&raw const *name).cast::<libc::sockaddr_in6>() };
-                    let ip = Ipv6Addr::from(v6.sin6_addr.s6_addr);
-                    let port = u16::from_be(v6.sin6_port);
-                    Some(SocketAddrV6::new(ip, port, 0, v6.sin6_scope_id).into())
-                }
-                _ => None,
+            address(self.names.get(self.datagrams.get(nth)?.buffer)?)
+        }
+    }
+
+    fn address(name: &libc::sockaddr_storage) -> Option<SocketAddr> {
+        match libc::c_int::from(name.ss_family) {
+            libc::AF_INET => {
+                // SAFETY: the family says that the storage holds a `sockaddr_in`, which is
+                // smaller and no more aligned.
+                let v4 = unsafe { &*(&raw const *name).cast::<libc::sockaddr_in>() };
+                let ip = Ipv4Addr::from(u32::from_be(v4.sin_addr.s_addr));
+                Some(SocketAddrV4::new(ip, u16::from_be(v4.sin_port)).into())
             }
+            libc::AF_INET6 => {
+                // SAFETY: as above, for `sockaddr_in6`.
+                let v6 = unsafe { &*(&raw const *name).cast::<libc::sockaddr_in6>() };
+                let ip = Ipv6Addr::from(v6.sin6_addr.s6_addr);
+                let port = u16::from_be(v6.sin6_port);
+                Some(SocketAddrV6::new(ip, port, 0, v6.sin6_scope_id).into())
+            }
+            _ => None,
         }
     }
 
@@ -359,6 +426,15 @@ mod imp {
 
     /// Does nothing: arrival times are those of the read.
     pub fn set_arrival_times(_socket: &UdpSocket) {}
+
+    /// Does nothing: a socket that is not connected hears of no ICMP error here.
+    pub fn keep_errors(_socket: &UdpSocket) {}
+
+    /// Returns `None`: not known here.
+    #[must_use]
+    pub fn next_unreachable(_socket: &UdpSocket) -> Option<Option<SocketAddr>> {
+        None
+    }
 
     /// Returns `None`: not known here.
     #[must_use]

@@ -55,7 +55,11 @@ impl LoopbackTarget {
         let log: ServiceLog = Arc::new(|_| {});
         let service = match kind {
             "udp-echo" => echo::start(any, ReplyTo::Sender, &log),
-            "iperf" => iperf::start(any, iperf::ServerOptions::default(), &log, None),
+            "iperf" => {
+                // Its client is this process.
+                let options = iperf::ServerOptions { trusts_clients: true, ..Default::default() };
+                iperf::start(any, options, &log, None)
+            }
             "tcp-rate" => tcp::sink(any, &log),
             "mqtt-rate" => mqtt::start_with(any, self.limits, &log).map(|(service, tally)| {
                 self.broker = Some(tally);

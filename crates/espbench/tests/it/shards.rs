@@ -151,6 +151,12 @@ fn shards_of_another_tool_library_or_result_are_refused() {
     assert_eq!(change(&bench.path("odd.sqlite"), changed), 1);
     let ran = merge(&bench, &["2.sqlite", "odd.sqlite"], "all.sqlite");
     assert_eq!(ran.status, Some(2));
+    assert!(ran.err.contains("the file is damaged"), "{}", ran.err);
+    // One that was recorded so, by an espbench that wrote no checksum.
+    let older = "UPDATE cell SET facts = json_remove(facts, '$.checksum')";
+    assert!(change(&bench.path("odd.sqlite"), older) > 0);
+    let ran = merge(&bench, &["2.sqlite", "odd.sqlite"], "all.sqlite");
+    assert_eq!(ran.status, Some(2));
     assert!(
         ran.err.contains("cell 2 (esp-now") && ran.err.contains("differs: parts-1 of 2.sqlite"),
         "{}",

@@ -167,3 +167,31 @@ fn many_may_make_the_store_at_once() {
     }
     assert_eq!(bench.run(&["runs"]).ok().lines().count(), 8);
 }
+
+/// Checks a disk that has no room from the start: the store's own files, or its pages.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_said_from_the_start() {
+    if !peer("unshare") {
+        return;
+    }
+    let bench = TestDir::new();
+    bench.write("one.toml", ONE);
+    let there = bench.path("there");
+    std::fs::create_dir(&there).unwrap();
+    for left in [0, 4, 16, 40] {
+        let script = format!(
+            "mount -t tmpfs -o size=256k tmpfs '{dir}' && head -c {used}k /dev/zero > '{dir}/other' && \
+             exec {exe} run one.toml -q --store '{dir}/runs.sqlite'",
+            dir = there.display(),
+            used = 256 - left,
+            exe = env!("CARGO_BIN_EXE_espbench"),
+        );
+        let mut unshare = std::process::Command::new("unshare");
+        unshare.args(["-r", "-m", "sh", "-c", &script]);
+        let ran = Ran::of(unshare.current_dir(bench.dir.path()));
+        assert_eq!(ran.status, Some(2), "{left} KB left: {ran:?}");
+        assert!(ran.err.contains("the disk is full"), "{left} KB left: {}", ran.err);
+        assert!(ran.err.contains("free some space"), "{left} KB left: {}", ran.err);
+    }
+}

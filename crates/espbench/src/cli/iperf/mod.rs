@@ -90,6 +90,9 @@ pub struct Args {
     /// Send in both directions at once, over one connection
     #[arg(long, group = "direction", conflicts_with = "server")]
     full_duplex: bool,
+    /// As a server, send UDP tests in full also to addresses that prove nothing: where none is forged
+    #[arg(long, requires = "server")]
+    trust_clients: bool,
     /// Send from server to client
     #[arg(short = 'R', long, group = "direction", conflicts_with = "server")]
     reverse: bool,

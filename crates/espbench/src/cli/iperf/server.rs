@@ -62,6 +62,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         interval,
         socket: args.options.socket(args.window)?,
         enhanced: args.options.enhanced,
+        trusts_clients: args.trust_clients,
         tcp: !args.udp,
         udp: true,
     };

@@ -19,6 +19,9 @@ use std::time::Duration;
 /// Requests that wait for the loop at most.
 const WAITING: usize = 16;
 
+/// Connections at a time; further ones are closed.
+const CONNECTIONS: usize = 32;
+
 /// Time for an answer of the loop, after which a connection is given up.
 const ANSWER: Duration = Duration::from_secs(10);
 
@@ -152,16 +155,12 @@ impl ControlSocket {
         if LocalStream::connect(path).is_err() && local_socket::is_one(path) {
             let _ = std::fs::remove_file(path);
         }
-        let listener = LocalListener::bind(path).map_err(cannot)?;
+        let listener = local_socket::listen(path).map_err(cannot)?;
         let (send, asked) = sync_channel(WAITING);
         let unanswered = Unanswered::default();
         let counted = unanswered.clone();
-        thread::spawn(move || {
-            for stream in listener.incoming().flatten() {
-                let (send, unanswered) = (send.clone(), counted.clone());
-                thread::spawn(move || serve(&stream, &send, &unanswered));
-            }
-        });
+        let named = thread::Builder::new().name("control".into());
+        named.spawn(move || accept(&listener, &send, &counted)).map_err(cannot)?;
         Ok(Self { path: path.to_owned(), asked: Some(asked), unanswered })
     }
 
@@ -178,6 +177,25 @@ impl Drop for ControlSocket {
         // Requests that nobody takes any more are given up at once.
         self.asked = None;
         self.unanswered.wait(LAST_ANSWERS);
+    }
+}
+
+/// Takes connections; one for which there is no room or no thread is closed.
+fn accept(listener: &LocalListener, send: &SyncSender<Asked>, unanswered: &Unanswered) {
+    let mut threads: Vec<thread::JoinHandle<()>> = Vec::new();
+    for stream in listener.incoming() {
+        let Ok(stream) = stream else {
+            // No descriptor, maybe: there will be one again.
+            thread::sleep(Duration::from_millis(10));
+            continue;
+        };
+        threads.retain(|it| !it.is_finished());
+        if threads.len() >= CONNECTIONS {
+            continue;
+        }
+        let (send, unanswered) = (send.clone(), unanswered.clone());
+        let named = thread::Builder::new().name("control-client".into());
+        threads.extend(named.spawn(move || serve(&stream, &send, &unanswered)));
     }
 }
 

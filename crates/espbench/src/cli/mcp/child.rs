@@ -2,18 +2,22 @@
 
 use super::Context;
 use super::told::Answer;
-use crate::embed::{CALLER, WorkDone};
+use crate::embed::{CALLER, ENDS_WITH_STDIN, WorkDone};
 use crate::user_error::ForUser as _;
 use rmcp::Json;
 use rmcp::model::ProgressNotificationParam;
 use std::path::PathBuf;
 use std::process::Stdio;
+use std::sync::Arc;
 use tempfile::TempPath;
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, BufReader};
 use tokio::process::Command;
+use tokio::sync::Semaphore;
 
 /// Bytes of an answer that are read: a report beyond them is none for a conversation.
 const ANSWER: u64 = 64 << 20;
+/// Commands at a time: each has threads for all processors.
+const AT_A_TIME: usize = 4;
 /// Bytes of errors that are told.
 const ERRORS: usize = 16 << 10;
 
@@ -32,16 +36,21 @@ impl ChildCommand {
 
     /// Adds a flag with its value in one argument, so that no value is taken for a flag.
     pub(super) fn flag(mut self, name: &str, value: Option<impl std::fmt::Display>) -> Self {
-        self.args.extend(value.map(|value| format!("--{name}={value}")));
+        self.args.extend(value.map(|value| format!("--{name}={}", a_name(value.to_string()))));
         self
     }
 
     /// Adds what is no flag, whatever it begins with.
     pub(super) fn names(mut self, names: impl IntoIterator<Item = String>) -> Self {
         self.args.push("--".into());
-        self.args.extend(names);
+        self.args.extend(names.into_iter().map(a_name));
         self
     }
+}
+
+/// Returns a name as a command takes it: `-` is a file here, since the stdin of a command is nobody's text.
+fn a_name(name: String) -> String {
+    if name == "-" { "./-".into() } else { name }
 }
 
 /// The program itself.
@@ -49,13 +58,15 @@ impl ChildCommand {
 pub(super) struct Child {
     program: PathBuf,
     store: Option<PathBuf>,
+    /// Room for commands at a time; further ones wait for their turn.
+    room: Arc<Semaphore>,
 }
 
 impl Child {
     pub(super) fn new(store: Option<PathBuf>) -> anyhow::Result<Self> {
         let what = || "espbench does not find itself".to_owned();
         let program = std::env::current_exe().for_user(what, "start it by its whole path")?;
-        Ok(Self { program, store })
+        Ok(Self { program, store, room: Arc::new(Semaphore::new(AT_A_TIME)) })
     }
 
     /// Runs a command to its end, or until the client does not want its answer any more, and reads it.
@@ -84,12 +95,14 @@ impl Child {
         args: &[String],
         listener: Option<ProgressListener>,
     ) -> std::io::Result<(Option<i32>, String, String)> {
+        let _turn = self.room.acquire().await.map_err(std::io::Error::other)?;
         let mut process = Command::new(&self.program);
         process
             .args(args)
             .env("NO_COLOR", "1")
             .env(CALLER, "mcp")
-            .stdin(Stdio::null())
+            .env(ENDS_WITH_STDIN, "1")
+            .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .kill_on_drop(true);
@@ -97,6 +110,8 @@ impl Child {
             process.env("ESPBENCH_STORE", store);
         }
         let mut child = process.spawn()?;
+        // Held until the command has ended, or this server has.
+        let _held = child.stdin.take();
         let (out, errors) = (child.stdout.take(), child.stderr.take());
         // Both pipes at once: a full one would hold the child up.
         let errors = tokio::spawn(told(errors, listener));

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `ask` | arguments of the tools, with their schemas, and the commands that they become |
 //! | `child` | espbench as a child process, whose JSON is the answer |
+//! | `lines` | lines of the client, and errors for those that are none of the protocol |
 //! | `results` | answers with results |
 //! | `told` | the other answers, with their schemas |
 //! | `words` | words that an argument may have |
@@ -14,6 +15,7 @@
 
 mod ask;
 mod child;
+mod lines;
 mod results;
 mod told;
 mod words;
@@ -47,9 +49,16 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let runtime = runtime.for_user(what, "start it again")?;
     let child = Child::new(args.store.clone())?;
     let served = runtime.block_on(async {
-        let server = EspbenchServer { child }.serve(rmcp::transport::stdio()).await;
-        let server = server.map_err(|error| error.to_string())?;
-        server.waiting().await.map_err(|error| error.to_string())
+        let (pipes, written) = lines::pipes();
+        let served = async {
+            let server = EspbenchServer { child }.serve(pipes).await;
+            let server = server.map_err(|error| error.to_string())?;
+            server.waiting().await.map_err(|error| error.to_string())
+        };
+        let served = served.await;
+        // The last answers.
+        let _ = written.await;
+        served
     });
     // A read of stdin that nobody waits for any more would keep the process.
     runtime.shutdown_background();

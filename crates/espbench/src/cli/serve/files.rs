@@ -2,6 +2,7 @@
 //! and no path reaches the file system.
 
 use super::no_page;
+use crate::say::say;
 use crate::user_error::UserError;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -65,23 +66,31 @@ impl PageFiles {
 
     fn read(folder: &Path) -> Result<Self, UserError> {
         let mut files = Self::default();
-        files.add(folder, "/", 0).map_err(|why| no_page(format!("{}: {why}", folder.display())))?;
+        let root = fs::canonicalize(folder);
+        let added = root.and_then(|root| files.add(&root, folder, "/", 0));
+        added.map_err(|why| no_page(format!("{}: {why}", folder.display())))?;
         if !files.files.contains_key("/index.html") {
             return Err(no_page(format!("{} has no index.html", folder.display())));
         }
         Ok(files)
     }
 
-    fn add(&mut self, folder: &Path, path: &str, depth: usize) -> io::Result<()> {
+    /// Adds the files of a folder, but no link that leads out of `root`.
+    fn add(&mut self, root: &Path, folder: &Path, path: &str, depth: usize) -> io::Result<()> {
         let too_much = || io::Error::other("it has more files than a page, or larger ones");
         let mut entries: Vec<PathBuf> =
             fs::read_dir(folder)?.map(|it| it.map(|it| it.path())).collect::<io::Result<_>>()?;
         entries.sort();
         for entry in entries {
             let Some(name) = entry.file_name().and_then(|it| it.to_str()) else { continue };
+            // A file that a link names, which may be missing, too.
+            if !fs::canonicalize(&entry).is_ok_and(|it| it.starts_with(root)) {
+                say!("{path}{name} is left out: it is a link out of the folder");
+                continue;
+            }
             let about = fs::metadata(&entry)?;
             if about.is_dir() && depth < DEEPEST {
-                self.add(&entry, &format!("{path}{name}/"), depth + 1)?;
+                self.add(root, &entry, &format!("{path}{name}/"), depth + 1)?;
             } else if about.is_file() {
                 self.octets += about.len();
                 if self.files.len() >= MOST_FILES || self.octets > MOST_OCTETS {
@@ -140,6 +149,27 @@ mod tests {
         {
             assert!(files.get(path).is_none(), "{path}");
         }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_out_of_the_folder_is_no_file_of_the_page() {
+        use std::os::unix::fs::symlink;
+        let folder = tempfile::tempdir().unwrap();
+        let (page, secret) = (folder.path().join("page"), folder.path().join("secret"));
+        fs::create_dir_all(&page).unwrap();
+        fs::create_dir_all(&secret).unwrap();
+        fs::write(secret.join("key"), "no").unwrap();
+        fs::write(page.join("index.html"), "<!doctype html>").unwrap();
+        symlink(secret.join("key"), page.join("key.txt")).unwrap();
+        symlink(&secret, page.join("folder")).unwrap();
+        symlink("/dev/zero", page.join("zero")).unwrap();
+        symlink("index.html", page.join("home.html")).unwrap();
+        let files = PageFiles::find(Some(&page)).unwrap();
+        for path in ["/key.txt", "/folder/key", "/zero"] {
+            assert!(files.get(path).is_none(), "{path}");
+        }
+        assert!(files.get("/home.html").is_some(), "a link within the folder");
     }
 
     #[test]

@@ -3,10 +3,12 @@
 //!
 //! | module | contents |
 //! |---|---|
+//! | `allowance` | a bound on what is sent to an address that proves nothing |
 //! | `tcp` | the TCP side: a thread for each connection |
 //! | `udp` | the UDP side: one thread for what comes, one for each client that is sent to |
 //! | `bounce` | the server of `--bounceback` |
 
+mod allowance;
 mod bounce;
 mod tcp;
 mod udp;
@@ -41,6 +43,8 @@ pub struct ServerOptions {
     pub socket: SocketOptions,
     /// `-e`: one-way times are told whether or not the client says that the clocks agree.
     pub enhanced: bool,
+    /// UDP tests are sent in full to addresses that prove nothing.
+    pub trusts_clients: bool,
     /// Serve TCP.
     pub tcp: bool,
     /// Serve UDP.
@@ -53,6 +57,7 @@ impl Default for ServerOptions {
             interval: Duration::ZERO,
             socket: SocketOptions::default(),
             enhanced: false,
+            trusts_clients: false,
             tcp: true,
             udp: true,
         }
@@ -223,16 +228,26 @@ pub fn start(
         tests: Arc::default(),
         local,
     };
+    let stop = Arc::clone(&shared.stop);
     let mut threads = Vec::new();
     if let Some(listener) = listener {
         let shared = shared.clone();
-        threads.push(std::thread::spawn(move || tcp::serve(&listener, &shared)));
+        let named = std::thread::Builder::new().name("iperf-tcp".into());
+        threads.push(named.spawn(move || tcp::serve(&listener, &shared))?);
     }
     if let Some(socket) = socket {
         let shared = shared.clone();
-        threads.push(std::thread::spawn(move || udp::serve(&socket, &shared)));
+        let named = std::thread::Builder::new().name("iperf-udp".into());
+        match named.spawn(move || udp::serve(&socket, &shared)) {
+            Ok(thread) => threads.push(thread),
+            Err(error) => {
+                // The other side ends with this.
+                drop(Service::new("iperf 2", local, stop, threads));
+                return Err(error);
+            }
+        }
     }
-    Ok(Service::new("iperf 2", local, shared.stop, threads))
+    Ok(Service::new("iperf 2", local, stop, threads))
 }
 
 /// Opens a listener whose connections inherit the options of the socket.
@@ -269,6 +284,7 @@ fn bind(
                     sys::buffers::set_receive(SockRef::from(socket), window);
                     options.socket.apply_marks(&SockRef::from(socket))?;
                     sys::udp::set_arrival_times(socket);
+                    sys::udp::keep_errors(socket);
                 }
                 return Ok((listener, socket));
             }

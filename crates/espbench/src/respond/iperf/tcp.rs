@@ -34,12 +34,17 @@ pub(super) fn serve(listener: &TcpListener, shared: &ServerContext) {
         threads.retain(|thread| !thread.is_finished());
         match listener.accept() {
             Ok((stream, peer)) if threads.len() < MOST => {
-                let shared = shared.clone();
-                threads.push(std::thread::spawn(move || {
-                    if let Err(error) = connection(&stream, peer, &shared) {
-                        (shared.log)(&format!("{peer}: {error}"));
+                let own = shared.clone();
+                let named = std::thread::Builder::new().name("iperf-client".into());
+                let spawned = named.spawn(move || {
+                    if let Err(error) = connection(&stream, peer, &own) {
+                        (own.log)(&format!("{peer}: {error}"));
                     }
-                }));
+                });
+                match spawned {
+                    Ok(thread) => threads.push(thread),
+                    Err(error) => (shared.log)(&format!("{peer}: refused, no thread: {error}")),
+                }
             }
             Ok((_, peer)) => {
                 (shared.log)(&format!("{peer}: refused, {MOST} tests are running"));
@@ -102,14 +107,10 @@ fn connection(stream: &TcpStream, peer: SocketAddr, shared: &ServerContext) -> i
     match header.mode() {
         TestMode::Forward => receive(&test, stream, came),
         TestMode::Reverse => send(&test, stream, &header, start, false),
-        TestMode::FullDuplex => std::thread::scope(|scope| {
-            scope.spawn(|| send(&test, stream, &header, start, true));
-            receive(&test, stream, came);
-        }),
-        TestMode::Dual => std::thread::scope(|scope| {
-            scope.spawn(|| send_back(&test, &header));
-            receive(&test, stream, came);
-        }),
+        TestMode::FullDuplex => {
+            both(&test, stream, came, || send(&test, stream, &header, start, true));
+        }
+        TestMode::Dual => both(&test, stream, came, || send_back(&test, &header)),
         TestMode::Tradeoff => {
             receive(&test, stream, came);
             send_back(&test, &header);
@@ -117,6 +118,16 @@ fn connection(stream: &TcpStream, peer: SocketAddr, shared: &ServerContext) -> i
         TestMode::Bounceback => bounce::serve(&test, stream, before),
     }
     Ok(())
+}
+
+/// Receives, and sends beside it; one that cannot have both is refused.
+fn both(test: &ServerTest, stream: &TcpStream, came: StreamStart, send: impl FnOnce() + Send) {
+    std::thread::scope(|scope| {
+        match std::thread::Builder::new().name("iperf-send".into()).spawn_scoped(scope, send) {
+            Ok(_) => receive(test, stream, came),
+            Err(error) => test.note(&format!("refused, no thread: {error}")),
+        }
+    });
 }
 
 /// The beginning of a stream.

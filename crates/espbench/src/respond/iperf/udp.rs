@@ -1,12 +1,14 @@
 //! The UDP side of the server: one thread for everything that comes, one more for each client that
 //! is sent to.
 
+use super::allowance::{ClientFacts, ClientGate, Shut};
 use super::{ClientRequest, IDLE, ServerContext, ServerTest, trip_times};
-use crate::pump::{PumpContext, epoch_ns, flows, udp as pump};
+use crate::pump::udp::{self as pump, SendGate as _};
+use crate::pump::{PumpContext, epoch_ns, flows};
 use crate::sys::options::set_tos;
-use crate::sys::udp::MAX_SEND;
+use crate::sys::udp::{MAX_SEND, TELLS_ERRORS, next_unreachable};
 use espbench_model::sample::{Link, Sample};
-use espbench_model::time::Instant;
+use espbench_model::time::{Duration, Instant};
 use espbench_model::workload::Transport;
 use espbench_proto::node::iperf::{
     Ending, Finish, ReceiverSetup, SenderSetup, UdpReceiver, UdpSender, asked_limit, asked_rate,
@@ -19,10 +21,20 @@ use espbench_proto::wire::iperf2::{
 use socket2::SockRef;
 use std::collections::{HashMap, HashSet};
 use std::net::{SocketAddr, UdpSocket};
+use std::sync::Arc;
 use std::thread::JoinHandle;
 
 /// Refused clients that are remembered, so that each is named once.
 const REFUSED_MOST: usize = 1024;
+
+/// Tests of one address at once, and tests that send at once.
+const BY_ADDRESS: usize = 128;
+const SENDERS_MOST: usize = 128;
+/// Tests that send to one address at once.
+const SENDERS_BY_ADDRESS: usize = 64;
+
+/// The longest wait for a proof that a flow makes up for: after a longer one a burst would be.
+const MADE_UP: Duration = Duration::from_millis(10);
 
 /// Receives until the service stops.
 pub(super) fn serve(socket: &UdpSocket, shared: &ServerContext) {
@@ -49,18 +61,31 @@ pub(super) fn serve(socket: &UdpSocket, shared: &ServerContext) {
         }
         Err(error) => (shared.log)(&format!("the UDP side ended: {error}")),
     }
-    for (_, thread) in server.senders {
-        let _ = thread.join();
+    for (_, sending) in server.senders {
+        let _ = sending.thread.join();
     }
 }
 
 struct UdpTests<'a> {
     socket: &'a UdpSocket,
     shared: &'a ServerContext,
-    tests: HashMap<SocketAddr, (ServerTest, Option<ClientHeader>)>,
-    senders: HashMap<SocketAddr, JoinHandle<()>>,
-    /// Clients that asked for what is not served, and were told so in the log.
+    tests: HashMap<SocketAddr, UdpTest>,
+    senders: HashMap<SocketAddr, UdpSending>,
+    /// Clients that were refused, and were told so in the log.
     refused: HashSet<SocketAddr>,
+}
+
+/// A test whose datagrams come.
+struct UdpTest {
+    test: ServerTest,
+    header: Option<ClientHeader>,
+    facts: Arc<ClientFacts>,
+}
+
+/// A test whose datagrams go.
+struct UdpSending {
+    thread: JoinHandle<()>,
+    facts: Arc<ClientFacts>,
 }
 
 impl flows::FlowHandler for UdpTests<'_> {
@@ -69,15 +94,17 @@ impl flows::FlowHandler for UdpTests<'_> {
         // What is no header is payload: ESP-IDF's zeros, or a compatible client's pattern.
         let header = ClientHeader::parse(body, Carrier::Datagram).ok().flatten();
         let mode = header.map_or(TestMode::Forward, |h| h.mode());
-        if mode == TestMode::Reverse && self.senders.contains_key(&from) {
+        if let Some(sending) = self.senders.get(&from).filter(|_| mode == TestMode::Reverse) {
             // It asks until the first datagram reaches it.
-            return None;
-        }
-        if self.senders.len() >= flows::MOST {
+            sending.facts.came(first.len());
             return None;
         }
         if let Some(option) = header.and_then(|h| h.unsupported()) {
-            self.refuse(from, option);
+            self.refuse(from, &format!("asks for {option}, which is not served here: not counted"));
+            return None;
+        }
+        if let Err(why) = self.has_room(from, mode) {
+            self.refuse(from, &format!("refused, {why}"));
             return None;
         }
         let small = Datagram::new(first).is_ok_and(|d| d.small_trip_times());
@@ -86,13 +113,17 @@ impl flows::FlowHandler for UdpTests<'_> {
             None => ClientRequest { trip_times: small, ..ClientRequest::PLAIN },
         };
         let test = self.shared.begin(from, self.shared.local, true, asked);
+        let facts = Arc::new(ClientFacts::default());
+        facts.came(first.len());
         match (mode, header) {
             (TestMode::Reverse, Some(header)) => {
-                self.send(from, &test, header, None);
+                self.send(from, &test, header, &facts, None);
                 return None;
             }
-            (TestMode::FullDuplex, Some(header)) => self.send(from, &test, header, None),
-            (TestMode::Dual, Some(header)) => self.send(from, &test, header, Some(header.port)),
+            (TestMode::FullDuplex, Some(header)) => self.send(from, &test, header, &facts, None),
+            (TestMode::Dual, Some(header)) => {
+                self.send(from, &test, header, &facts, Some(header.port));
+            }
             _ => {}
         }
         let now = self.shared.clock.now();
@@ -102,7 +133,7 @@ impl flows::FlowHandler for UdpTests<'_> {
         };
         let times = trip_times(&test, sent, now);
         let enhanced = self.shared.options.enhanced.then(|| epoch_ns(&self.shared.clock));
-        self.tests.insert(from, (test, header));
+        self.tests.insert(from, UdpTest { test, header, facts });
         Some(ReceiverSetup {
             link: Link(0),
             interval: self.shared.options.interval,
@@ -115,19 +146,31 @@ impl flows::FlowHandler for UdpTests<'_> {
         })
     }
 
+    fn heard(&mut self, from: SocketAddr, length: usize) {
+        // Most tests only receive.
+        if let Some(sending) = self.senders.get(&from).filter(|_| !self.senders.is_empty()) {
+            sending.facts.came(length);
+        }
+    }
+
+    fn full(&mut self, from: SocketAddr) {
+        self.refuse(from, &format!("refused, {} UDP tests are running", flows::MOST));
+    }
+
     fn sample(&mut self, from: SocketAddr, sample: Sample) {
-        let Some((test, header)) = self.tests.get(&from) else { return };
+        let Some(UdpTest { test, header, facts }) = self.tests.get(&from) else { return };
         test.sample(sample);
-        let total = matches!(sample, Sample::Interval(i) if i.total);
-        let tradeoff = header.filter(|h| total && h.mode() == TestMode::Tradeoff);
+        let Sample::Interval(interval) = sample else { return };
+        let tradeoff = header.filter(|h| interval.total && h.mode() == TestMode::Tradeoff);
         if let Some(header) = tradeoff {
-            let test = test.clone();
-            self.send(from, &test, header, Some(header.port));
+            facts.came(usize::try_from(interval.bytes).unwrap_or(usize::MAX));
+            let (test, facts) = (test.clone(), Arc::clone(facts));
+            self.send(from, &test, header, &facts, Some(header.port));
         }
     }
 
     fn end(&mut self, from: SocketAddr, flow: &UdpReceiver) {
-        let Some((test, _)) = self.tests.remove(&from) else { return };
+        let Some(UdpTest { test, .. }) = self.tests.remove(&from) else { return };
         if flow.ending() == Some(Ending::Silence) {
             test.note(&format!(
                 "silent for {} s without a last datagram: no report was sent (ESP-IDF's iperf \
@@ -141,21 +184,42 @@ impl flows::FlowHandler for UdpTests<'_> {
     }
 
     fn is_over(&mut self) -> bool {
-        self.senders.retain(|_, thread| !thread.is_finished());
+        if !self.senders.is_empty() {
+            self.senders.retain(|_, sending| !sending.thread.is_finished());
+            while let Some(unreachable) = next_unreachable(self.socket) {
+                let sending = unreachable.and_then(|it| self.senders.get(&it));
+                sending.inspect(|it| it.facts.gone());
+            }
+        }
         false
     }
 }
 
 impl UdpTests<'_> {
-    /// Says once what a client asks for that is not served; there is no answer that it would know.
-    fn refuse(&mut self, from: SocketAddr, option: &str) {
+    /// Says once of a client that it is refused; there is no answer that it would know.
+    fn refuse(&mut self, from: SocketAddr, why: &str) {
         if self.refused.len() >= REFUSED_MOST {
             self.refused.clear();
         }
         if self.refused.insert(from) {
-            (self.shared.log)(&format!(
-                "{from}: asks for {option}, which is not served here: not counted"
-            ));
+            (self.shared.log)(&format!("{from}: {why}"));
+        }
+    }
+
+    /// Returns why there is no room for a further test of that address, where there is none.
+    fn has_room(&self, from: SocketAddr, mode: TestMode) -> Result<(), String> {
+        let of = |client: &&SocketAddr| client.ip() == from.ip();
+        let (came, goes) = (self.tests.keys().filter(of).count(), self.senders.len());
+        let there = self.senders.keys().filter(of).count();
+        let sends = mode != TestMode::Forward;
+        if came >= BY_ADDRESS {
+            Err(format!("{BY_ADDRESS} UDP tests of its address are running"))
+        } else if sends && goes >= SENDERS_MOST {
+            Err(format!("{SENDERS_MOST} UDP tests that send are running"))
+        } else if sends && there >= SENDERS_BY_ADDRESS {
+            Err(format!("{SENDERS_BY_ADDRESS} UDP tests that send to its address are running"))
+        } else {
+            Ok(())
         }
     }
 
@@ -165,17 +229,22 @@ impl UdpTests<'_> {
         from: SocketAddr,
         test: &ServerTest,
         header: ClientHeader,
+        facts: &Arc<ClientFacts>,
         port: Option<u32>,
     ) {
         let own = match port {
             None => self.socket.try_clone().map(|socket| (socket, Some(from))),
             Some(port) => connect_back(from, port).map(|socket| (socket, None)),
         };
-        match own {
-            Ok((socket, to)) => {
-                let test = test.clone();
-                let thread = std::thread::spawn(move || send(&test, &socket, to, &header));
-                self.senders.insert(from, thread);
+        let sent = own.and_then(|(socket, to)| {
+            let (test, facts) = (test.clone(), Arc::clone(facts));
+            let named = std::thread::Builder::new().name("iperf-udp-send".into());
+            named.spawn(move || send(&test, &socket, to, &header, &facts))
+        });
+        match sent {
+            Ok(thread) => {
+                let facts = Arc::clone(facts);
+                self.senders.insert(from, UdpSending { thread, facts });
             }
             Err(error) => test.note(&format!("cannot send to it: {error}")),
         }
@@ -202,12 +271,19 @@ fn connect_back(from: SocketAddr, port: u32) -> std::io::Result<UdpSocket> {
     Ok(socket)
 }
 
-fn send(test: &ServerTest, socket: &UdpSocket, to: Option<SocketAddr>, header: &ClientHeader) {
+fn send(
+    test: &ServerTest,
+    socket: &UdpSocket,
+    to: Option<SocketAddr>,
+    header: &ClientHeader,
+    facts: &ClientFacts,
+) {
     let default = if test.peer.is_ipv4() { UDP_LENGTH } else { UDP_LENGTH_V6 };
     let length = if header.length == 0 { default } else { header.length };
     let least = if header.trip_times() { TRIP_TIMES_LENGTH } else { DATAGRAM_HEADER as u32 };
     let length = length.clamp(least, MAX_SEND as u32);
     reflect(test, socket, header);
+    let clock = &test.shared.clock;
     let setup = SenderSetup {
         link: Link(0),
         interval: test.shared.options.interval,
@@ -215,16 +291,40 @@ fn send(test: &ServerTest, socket: &UdpSocket, to: Option<SocketAddr>, header: &
         rate: asked_rate(header, Transport::Udp),
         limit: asked_limit(header),
         header: header.trip_times().then(|| {
-            let clock = &test.shared.clock;
             let now = epoch_ns(clock).saturating_add(clock.now().as_nanos());
             server_header(header, true, Stamp::from_nanos(now))
         }),
         // Over a connection of its own this side is a client, and has a report to await.
         finish: if to.is_some() { Finish::Once } else { Finish::AwaitReport },
-        epoch_ns: epoch_ns(&test.shared.clock),
+        epoch_ns: epoch_ns(clock),
     };
-    let mut sender = UdpSender::new(setup, test.shared.clock.now());
-    let result = test.pump(|control| pump::send(socket, to, &mut sender, length as usize, control));
+    let mut sender = UdpSender::new(setup, clock.now());
+    let mut gate = ClientGate::new(facts, length, to, test.shared.options.trusts_clients);
+    if let Some(to) = to.filter(|_| gate.can_ask()) {
+        let mut first = vec![0; length as usize];
+        sender.prepare(&mut first);
+        sender.fill(clock.now(), &mut first);
+        if let Err(error) = open_the_way(socket, to, &first, &mut gate, facts) {
+            return test.note(&format!("cannot send to it: {error}"));
+        }
+        sender.sent(1);
+        let begun = clock.now();
+        gate.prove(clock, &test.shared.stop);
+        let now = clock.now();
+        if now.since(begun) > MADE_UP {
+            sender.restart(now);
+        }
+    }
+    if header.mode() == TestMode::Reverse && !gate.is_proven(clock.now()) {
+        return test.note(if facts.is_gone() { GONE } else { UNPROVEN });
+    }
+    let result = test
+        .pump(|control| pump::send(socket, to, &mut sender, length as usize, &mut gate, control));
+    match gate.shut() {
+        Some(Shut::Gone) => test.note(GONE),
+        Some(Shut::Unproven) => test.note(UNPROVEN),
+        None => {}
+    }
     match result {
         Ok(sent) if sent.refused > 0 => {
             test.note(&format!("the system refused {} sends for want of buffers", sent.refused));
@@ -232,4 +332,29 @@ fn send(test: &ServerTest, socket: &UdpSocket, to: Option<SocketAddr>, header: &
         Ok(_) => {}
         Err(error) => test.note(&format!("sending to it ended: {error}")),
     }
+}
+
+/// A client whose host says that nothing listens where it asked from.
+const GONE: &str = "nothing listens there (ICMP): sending to it ended";
+/// A client that could be anybody.
+const UNPROVEN: &str = if TELLS_ERRORS {
+    "nothing proves that this address asked: no more is sent (its host answers no datagram from another port: a firewall?); \
+     --trust-clients sends all the same"
+} else {
+    "nothing proves that this address asked: no more is sent (this system tells a server of no ICMP error); \
+     --trust-clients sends all the same"
+};
+
+/// Sends the first datagram, no longer than what came: a host that did not ask refuses it.
+fn open_the_way(
+    socket: &UdpSocket,
+    to: SocketAddr,
+    first: &[u8],
+    gate: &mut ClientGate<'_>,
+    facts: &ClientFacts,
+) -> std::io::Result<()> {
+    let most = usize::try_from(facts.bytes()).unwrap_or(usize::MAX).min(first.len());
+    let sent = socket.send_to(&first[..most], to)?;
+    gate.went(sent as u64);
+    Ok(())
 }

@@ -1,6 +1,6 @@
 //! The client of `--bounceback`.
 
-use super::{IDLE, IperfCell, StreamDirection, StreamEvent, StreamOutbox, tcp};
+use super::{IDLE, IperfCell, StreamDirection, StreamEvent, StreamOutbox, beside, tcp};
 use crate::pump::{SLICE, is_pause};
 use crate::sys::options::quick_ack;
 use crate::sys::tcp_window::with_window;
@@ -28,12 +28,12 @@ pub(super) fn run(
         .collect::<Result<Vec<TcpStream>, TargetError>>()?;
     std::thread::scope(|scope| {
         for (nth, stream) in (0u16..).zip(&streams) {
-            let outbox = outbox.clone();
-            scope.spawn(move || {
-                if let Err(error) = one(cell, how, stream, Link(nth), &outbox) {
-                    outbox.failed(error);
+            let own = outbox.clone();
+            outbox.needs(beside(scope, move || {
+                if let Err(error) = one(cell, how, stream, Link(nth), &own) {
+                    own.failed(error);
                 }
-            });
+            }));
         }
     });
     Ok(())

@@ -1,7 +1,7 @@
 //! Echo probes around an iperf test: first over the idle link, then beside the streams, by a thread of
 //! their own.
 
-use super::{IperfCell, StreamEvent, StreamOutbox};
+use super::{IperfCell, StreamEvent, StreamOutbox, beside};
 use crate::clock::Clock;
 use crate::sys::icmp::IpFields;
 use crate::sys::stamp::StampedSocket;
@@ -42,10 +42,10 @@ pub(super) fn around(
     probe(&mut idle, latency, by, count, None)?;
     let mut loaded = ProbeSink { link: Link::LOADED, ..idle };
     std::thread::scope(|scope| {
-        let beside = scope.spawn(|| probe(&mut loaded, latency, by, u32::MAX, Some(&over)));
+        let probes = beside(scope, || probe(&mut loaded, latency, by, u32::MAX, Some(&over)))?;
         let result = streams();
         over.store(true, Ordering::Relaxed);
-        let probed = beside.join().unwrap_or(Ok(()));
+        let probed = probes.join().unwrap_or(Ok(()));
         result.and(probed)
     })
 }

@@ -32,6 +32,7 @@ use socket2::Domain;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::thread::{Scope, ScopedJoinHandle};
 
 /// Longest time for a connection to open.
 const CONNECT: Duration = Duration::from_secs(5);
@@ -206,7 +207,7 @@ impl Target for IperfTarget {
         let (sender, receiver) = sync_channel(256);
         let result = std::thread::scope(|scope| {
             let cell = &cell;
-            scope.spawn(move || {
+            beside(scope, move || {
                 let result =
                     latency::around(cell, &sender, || match (work.transport, work.bounceback) {
                         (Transport::Tcp, Some(how)) => bounce::run(cell, how, &sender),
@@ -216,7 +217,7 @@ impl Target for IperfTarget {
                 if let Err(error) = result {
                     let _ = sender.send(StreamEvent::Failed(error));
                 }
-            });
+            })?;
             pass_on(cell, &receiver, sink)
         });
         if let (Some(before), Some(after)) = (cpu, sys::cpu::process_time()) {
@@ -224,6 +225,19 @@ impl Target for IperfTarget {
         }
         result
     }
+}
+
+/// Starts a thread of a cell; one that cannot be had fails the cell, and not the process.
+fn beside<'scope, T: Send + 'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    work: impl FnOnce() -> T + Send + 'scope,
+) -> Result<ScopedJoinHandle<'scope, T>, TargetError> {
+    let named = std::thread::Builder::new().name("iperf".into());
+    named.spawn_scoped(scope, work).map_err(|source| TargetError::Local {
+        what: "starting a thread".into(),
+        source,
+        hint: "take fewer streams (-P), or let this user have more threads (ulimit -u)".into(),
+    })
 }
 
 /// Gives everything to the sink until the threads are done; the first failure is the cell's.
@@ -271,6 +285,13 @@ impl StreamOutbox {
 
     fn fact(&self, name: &'static str, value: impl Into<String>) {
         let _ = self.0.send(StreamEvent::Fact(name, value.into()));
+    }
+
+    /// Fails the cell where a thread of it could not be had.
+    fn needs<T>(&self, thread: Result<T, TargetError>) {
+        if let Err(error) = thread {
+            self.failed(error);
+        }
     }
 
     fn failed(&self, error: TargetError) {

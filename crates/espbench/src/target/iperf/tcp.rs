@@ -1,6 +1,8 @@
 //! The TCP side of the client.
 
-use super::{BACK, CONNECT, IDLE, IperfCell, StreamDirection, StreamEvent, StreamOutbox, back};
+use super::{
+    BACK, CONNECT, IDLE, IperfCell, StreamDirection, StreamEvent, StreamOutbox, back, beside,
+};
 use crate::pump::{PumpContext, SLICE, is_pause, tcp as pump};
 use crate::sys::tcp_window::with_window;
 use crate::target::TargetError;
@@ -39,16 +41,16 @@ pub(super) fn run(
         .collect::<Result<Vec<TcpStream>, TargetError>>()?;
     std::thread::scope(|scope| {
         if let (Some(listener), Direction::Dual) = (&back, direction) {
-            let outbox = outbox.clone();
-            scope.spawn(move || accept(cell, listener, &outbox));
+            let own = outbox.clone();
+            outbox.needs(beside(scope, move || accept(cell, listener, &own)));
         }
         for (nth, stream) in (0u16..).zip(&streams) {
-            let outbox = outbox.clone();
-            scope.spawn(move || {
-                if let Err(error) = one_stream(cell, stream, Link(nth), port, &outbox) {
-                    outbox.failed(error);
+            let own = outbox.clone();
+            outbox.needs(beside(scope, move || {
+                if let Err(error) = one_stream(cell, stream, Link(nth), port, &own) {
+                    own.failed(error);
                 }
-            });
+            }));
         }
     });
     drop(streams);
@@ -132,14 +134,14 @@ fn one_stream(
         }
         Direction::Reverse => receive(cell, stream, link, start, outbox),
         Direction::FullDuplex => std::thread::scope(|scope| {
-            let back = scope.spawn(|| {
+            let back = beside(scope, || {
                 let back = receive(cell, stream, link, start, outbox);
                 if back.is_err() {
                     // A server that is gone takes no more either.
                     cell.stop.store(true, Ordering::Relaxed);
                 }
                 back
-            });
+            })?;
             let sent = send(cell, stream, link, start, true, outbox);
             let back = back.join().unwrap_or(Ok(()));
             sent.and(back)
@@ -341,7 +343,7 @@ fn accept(cell: &IperfCell<'_>, listener: &TcpListener, outbox: &StreamOutbox) {
                         cell.target.ends.note(link, StreamDirection::Reverse, local, from);
                     }
                     accepted += 1;
-                    scope.spawn(move || {
+                    outbox.needs(beside(scope, move || {
                         let start = cell.clock.now();
                         let ready = stream.set_nonblocking(false);
                         let ready = ready.map_err(|e| cell.peer_error("accepting", e, "again?"));
@@ -350,7 +352,7 @@ fn accept(cell: &IperfCell<'_>, listener: &TcpListener, outbox: &StreamOutbox) {
                         if let Err(error) = result {
                             outbox.failed(error);
                         }
-                    });
+                    }));
                 }
                 Ok(_) => outbox.count("stray-connections", 1),
                 Err(_) if cell.clock.now() > deadline => {

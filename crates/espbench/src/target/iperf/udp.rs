@@ -1,7 +1,8 @@
 //! The UDP side of the client.
 
 use super::{
-    BACK, IDLE, IperfCell, StreamDirection, StreamEvent, StreamOutbox, back, is_received_total,
+    BACK, IDLE, IperfCell, StreamDirection, StreamEvent, StreamOutbox, back, beside,
+    is_received_total,
 };
 use crate::pump::{PumpContext, SLICE, flows, is_pause, udp as pump};
 use crate::sys::{buffers, udp as sys};
@@ -38,16 +39,16 @@ pub(super) fn run(
         .collect::<Result<Vec<UdpSocket>, TargetError>>()?;
     std::thread::scope(|scope| {
         if let (Some(listener), Direction::Dual) = (&listener, direction) {
-            let outbox = outbox.clone();
-            scope.spawn(move || come_back(cell, listener, &outbox));
+            let own = outbox.clone();
+            outbox.needs(beside(scope, move || come_back(cell, listener, &own)));
         }
         for (nth, socket) in (0u16..).zip(&sockets) {
-            let outbox = outbox.clone();
-            scope.spawn(move || {
-                if let Err(error) = one_flow(cell, socket, Link(nth), port, &outbox) {
-                    outbox.failed(error);
+            let own = outbox.clone();
+            outbox.needs(beside(scope, move || {
+                if let Err(error) = one_flow(cell, socket, Link(nth), port, &own) {
+                    own.failed(error);
                 }
-            });
+            }));
         }
     });
     if let (Some(listener), Direction::Tradeoff, false) = (&listener, direction, cell.stopped()) {
@@ -145,7 +146,7 @@ fn one_flow(
             receive(cell, socket, link, cell.clock.now(), outbox)
         }
         Direction::FullDuplex => std::thread::scope(|scope| {
-            let back = scope.spawn(|| receive(cell, socket, link, start, outbox));
+            let back = beside(scope, || receive(cell, socket, link, start, outbox))?;
             let sent = send(cell, socket, &mut flow, outbox);
             let back = back.join().unwrap_or(Ok(()));
             sent.and(back)
@@ -162,8 +163,8 @@ fn send(
     let mut emit = |sample: Sample| outbox.sample(sample);
     let mut control = PumpContext { clock: &cell.clock, stop: &cell.stop, emit: &mut emit };
     let length = cell.work.length as usize;
-    let sent =
-        pump::send(socket, None, flow, length, &mut control).map_err(|e| refused(cell, e))?;
+    let sent = pump::send(socket, None, flow, length, &mut pump::OpenGate, &mut control)
+        .map_err(|e| refused(cell, e))?;
     outbox.count("no-buffers", sent.refused);
     outbox.count("late-sends", flow.skipped());
     let way = if sent.segmented { "segmented by the kernel" } else { "one by one" };
@@ -276,6 +277,9 @@ fn ended(
             "it may not know -R and --full-duplex (ESP-IDF's iperf does not)",
         ));
     }
+    if let Some(other) = not_iperf(flow) {
+        return Err(cell.protocol_error(other, "see what listens there: it is no iperf 2 server"));
+    }
     if flow.ending() == Some(Ending::Silence) && !cell.stopped() {
         if let Some(missing) = cut_short(cell, flow) {
             return Err(cell.protocol_error(
@@ -286,6 +290,15 @@ fn ended(
         outbox.fact("server-end", "the server's last datagram was lost, or it vanished");
     }
     Ok(())
+}
+
+/// Says that most of what came for a flow was not iperf's: then the rest is no figure, either.
+fn not_iperf(flow: &UdpReceiver) -> Option<String> {
+    let (strays, received) = (flow.strays(), flow.received());
+    let all = strays + received;
+    (strays > received).then(|| {
+        format!("{strays} of the {all} datagrams that came are not those of an iperf 2 server")
+    })
 }
 
 /// Describes a flow that ended by silence before its end: one whose last datagram alone was lost is
@@ -376,6 +389,10 @@ impl flows::FlowHandler for Back<'_> {
 
     fn end(&mut self, _from: SocketAddr, flow: &UdpReceiver) {
         self.outbox.count("stray-datagrams", flow.strays());
+        if let Some(other) = not_iperf(flow) {
+            let remedy = "see what listens there: it is no iperf 2 server";
+            self.outbox.failed(self.cell.protocol_error(other, remedy));
+        }
     }
 
     fn is_over(&mut self) -> bool {

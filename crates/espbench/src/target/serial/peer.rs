@@ -115,6 +115,8 @@ impl StreamPeer for HostPeer {
             interval: work.interval,
             tcp: work.transport == Transport::Tcp,
             udp: work.transport == Transport::Udp,
+            // Served for the time of one test.
+            trusts_clients: true,
             ..ServerOptions::default()
         };
         let sender = self.sender.clone();

@@ -115,6 +115,34 @@ fn a_udp_server_that_dies_in_reverse_is_a_failure_with_its_cause() {
     assert!(ran.err.contains("the server sent nothing"), "{}", ran.err);
 }
 
+/// Checks that a server that answers each datagram with noise and a forged end is no result: of both ways it was "0 Mbit/s".
+#[test]
+fn noise_in_place_of_a_flow_is_not_a_result() {
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let address = socket.local_addr().unwrap();
+    std::thread::spawn(move || {
+        let (mut buffer, mut state) = ([0; 2000], 1_u64);
+        while let Ok((length, from)) = socket.recv_from(&mut buffer) {
+            let mut noise: Vec<u8> = (0..200)
+                .map(|_| {
+                    state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                    (state >> 56) as u8
+                })
+                .collect();
+            let _ = socket.send_to(&noise, from);
+            noise[..16].copy_from_slice(&buffer[..length.min(16)]);
+            noise[..4].copy_from_slice(&(-1_i32).to_be_bytes());
+            let _ = socket.send_to(&noise, from);
+        }
+    });
+    for direction in [Direction::FullDuplex, Direction::Reverse] {
+        let (seen, result) = client(address, Iperf { direction, ..UDP });
+        let error = result.expect_err("no result").to_string();
+        assert!(error.contains("iperf") || error.contains("nothing"), "{direction:?}: {error}");
+        assert!(seen.counts.get("stray-datagrams").is_some_and(|it| *it > 0), "{:?}", seen.counts);
+    }
+}
+
 #[test]
 fn a_refused_connection_says_why_on_stderr() {
     let bench = TestDir::new();

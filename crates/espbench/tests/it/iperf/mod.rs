@@ -1,6 +1,7 @@
 //! iperf 2: our client and server against Debian's, against each other, and against faults.
 
 mod faults;
+mod forged;
 mod hostile;
 mod options;
 mod ours;

@@ -85,8 +85,7 @@ impl UdpSender {
     #[must_use]
     pub fn new(mut setup: SenderSetup, now: Instant) -> Self {
         setup.length = setup.length.max(DATAGRAM_HEADER as u32);
-        // iperf 2 forgives half an interval of delay, or half the test.
-        let slack = if setup.interval.is_zero() { PATIENCE } else { setup.interval / 2 };
+        let slack = slack(setup.interval);
         Self {
             setup,
             meter: FlowMeter::new(setup.link, Observer::Sender, setup.interval, now),
@@ -100,6 +99,13 @@ impl UdpSender {
             refused: None,
             errors: [0; 2],
         }
+    }
+
+    /// Begins the time of the flow anew: its first datagrams went before, to open the way.
+    pub fn restart(&mut self, now: Instant) {
+        let SenderSetup { link, interval, length, rate, .. } = self.setup;
+        self.meter = FlowMeter::new(link, Observer::Sender, interval, now);
+        self.pacer = Pacer::new(now, length, rate, slack(interval));
     }
 
     /// Fills a buffer with datagrams as they stay for the whole flow: the client header and a
@@ -359,6 +365,11 @@ impl UdpSender {
     }
 }
 
+/// Returns the delay that is made up for: iperf 2 forgives half an interval, or half the test.
+fn slack(interval: Duration) -> Duration {
+    if interval.is_zero() { PATIENCE } else { interval / 2 }
+}
+
 fn prepare_one(header: Option<ClientHeader>, datagram: &mut [u8]) {
     for (at, byte) in datagram.iter_mut().enumerate() {
         *byte = b'0' + (at % 10) as u8;
@@ -437,6 +448,20 @@ mod tests {
         assert_eq!((end, next), (ms(2500), Output::WaitUntil(ms(2510))));
         let bytes: Vec<_> = samples.iter().map(|i| (i.total, i.bytes)).collect();
         assert_eq!(bytes, [(false, 10_000), (false, 10_000), (false, 5_100), (true, 25_100)]);
+    }
+
+    #[test]
+    fn a_first_datagram_that_opened_the_way_is_no_lateness() {
+        let mut sender = UdpSender::new(SETUP, ms(0));
+        let mut buf = vec![0; 1000];
+        assert_eq!(sender.fill(ms(0), &mut buf), 1);
+        sender.sent(1);
+        sender.restart(ms(900));
+        assert_eq!(sender.fill(ms(900), &mut buf), 1, "one is due, and not the 90 of the wait");
+        assert_eq!(Datagram::new(&buf).unwrap().id(Width::Wide), 2);
+        sender.sent(1);
+        assert!(sender.fill(ms(900 + 2490), &mut buf) > 0, "the whole time is sent");
+        assert_eq!(sender.fill(ms(900 + 2500), &mut buf), 0);
     }
 
     #[test]
