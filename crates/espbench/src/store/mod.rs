@@ -9,6 +9,7 @@
 //! | `busy` | waiting for another program that changes the store |
 //! | [`consoles`] | what the consoles of boards printed while a run was measured |
 //! | `error` | errors of the store |
+//! | `outcome` | the outcome of a run's thresholds |
 //! | [`merge`] | stores that are put together |
 //! | `recorder` | the way of samples from a target to the writer's thread |
 //! | `rows` | samples as rows, and back |
@@ -19,11 +20,13 @@ pub mod consoles;
 mod error;
 mod lock;
 pub mod merge;
+mod outcome;
 mod recorder;
 mod rows;
 
 pub use error::StoreError;
 pub use lock::RunLock;
+pub use outcome::ThresholdOutcome;
 pub use recorder::{Recorder, SampleObserver};
 
 use busy::{LOCKED_MOST, wait_for_others};
