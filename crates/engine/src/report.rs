@@ -22,7 +22,7 @@ impl ReportBuilder {
     }
 
     /// Adds a recorded cell; cells may come in any order. Its samples are not needed afterwards.
-    pub fn add(&mut self, recorded: &Recorded) {
+    pub fn add(&mut self, recorded: Recorded) {
         self.0.add(recorded);
     }
 

@@ -184,7 +184,7 @@ impl Simulation {
     #[must_use]
     pub fn report<'a>(&self, cells: impl IntoIterator<Item = &'a Recorded>) -> Report {
         let mut builder = ReportBuilder::new(&self.facts);
-        cells.into_iter().for_each(|it| builder.add(it));
+        cells.into_iter().for_each(|it| builder.add(it.clone()));
         builder.finish(None, self.set.steps().len())
     }
 
@@ -198,7 +198,7 @@ impl Simulation {
             let Some(recorded) = self.carry_out(cell, listener) else { break };
             listener.end(&recorded);
             failures = if recorded.error.is_some() { failures + 1 } else { 0 };
-            builder.add(&recorded);
+            builder.add(recorded);
             if failures >= FAILURES_IN_A_ROW {
                 break;
             }

@@ -125,10 +125,10 @@ impl Recorded {
         self.facts.contains_key(fact::STOPPED)
     }
 
-    /// Returns the cell as it was carried out, where its plan leaves the devices or their distance to the lab, and
+    /// Returns the work as it was carried out, where its plan leaves the devices or their distance to the lab, and
     /// the lab has told them.
     #[must_use]
-    pub fn placed(&self) -> Option<Self> {
+    pub fn placed(&self) -> Workload {
         let devices = self.told(fact::LAB_DEVICES);
         let distance = self.told(fact::LAB_NEAREST_M).zip(self.told(fact::LAB_FARTHEST_M));
         let mut workload = self.workload;
@@ -142,7 +142,7 @@ impl Recorded {
             }
             _ => {}
         }
-        (workload != self.workload).then(|| Self { workload, ..self.clone() })
+        workload
     }
 
     /// Returns the value of a fact; `None` where the target did not tell it.

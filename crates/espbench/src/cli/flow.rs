@@ -378,6 +378,9 @@ fn span(work: &Workload, origin: Origin) -> WorkTime {
 fn finish(ended: EndedRun<'_>, args: &OutputArgs, prints: Prints) -> anyhow::Result<ExitCode> {
     let EndedRun { store, name, failures, shard, quiet } = ended;
     let report = output::report(store, name)?;
+    if !report.checks.is_empty() {
+        store.keep_outcome(&store.run(name)?, output::outcome(&report))?;
+    }
     let written = output::files(&report, args, quiet);
     // Without a result there is nothing for people to read but the error.
     let nothing = failures.measured == 0 && failures.first.is_some() && report.has_only_causes();

@@ -5,7 +5,7 @@ use super::file;
 use crate::render;
 use crate::render::glance::Screen;
 use crate::say::{self, say};
-use crate::store::{Store, StoreError, StoredRun};
+use crate::store::{Store, StoreError, StoredRun, ThresholdOutcome};
 use crate::sys::terminal;
 use crate::user_error::UserError;
 use anyhow::Context as _;
@@ -38,12 +38,19 @@ pub fn report(store: &Store, name: &str) -> anyhow::Result<Report> {
     Ok(report)
 }
 
+/// Returns the outcome of a report's thresholds.
+#[must_use]
+pub fn outcome(report: &Report) -> ThresholdOutcome {
+    let failed = report.checks.iter().filter(|check| !check.passed).count();
+    ThresholdOutcome { thresholds: report.checks.len(), failed }
+}
+
 /// Returns the report of a stored run alone.
 fn of_run(store: &Store, run: &StoredRun) -> Result<Report, StoreError> {
     let mut builder = ReportBuilder::new(&run.facts);
     for cell in &run.cells {
         if let Some(recorded) = store.recorded(cell)? {
-            builder.add(&recorded);
+            builder.add(recorded);
         }
     }
     let mut report = builder.finish(run.overhead, run.cells.len());

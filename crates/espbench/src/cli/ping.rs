@@ -7,7 +7,7 @@ use crate::target::ping::PingTarget;
 use crate::target::spec;
 use espbench_measure::plan::{DEFAULT_SEED, Plan, defaults, print};
 use espbench_measure::units;
-use espbench_model::sample::{Fate, Probe, Sample};
+use espbench_model::sample::{Cause, Fate, Probe, Sample};
 use espbench_model::workload::{Ping, Workload};
 use std::net::IpAddr;
 use std::process::ExitCode;
@@ -69,7 +69,10 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     let live = prints.then(|| -> Live<'_> {
         Box::new(move |sample| {
-            if let Sample::Probe(probe) = sample {
+            // What is awaited when the user stops is not lost.
+            if let Sample::Probe(probe) = sample
+                && probe.fate != Fate::Lost(Cause::Stopped)
+            {
                 let _ = output::print(&line(peer.ip(), probe));
             }
         })
@@ -127,7 +130,6 @@ fn byte(text: &str) -> Result<u8, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use espbench_model::sample::Cause;
     use espbench_model::time::Instant;
 
     #[test]

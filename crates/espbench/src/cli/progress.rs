@@ -243,12 +243,12 @@ impl WorkShown {
 
     /// Returns the cell's label with its counts and figures.
     fn told(&self) -> String {
-        let tally = &self.meter.tally;
-        if tally.is_empty() {
+        let counts = self.meter.told();
+        if counts.is_empty() {
             return self.cell.clone();
         }
         let figures = render::live::figures(&self.meter);
-        let parts: Vec<String> = std::iter::once(tally.to_string()).chain(figures).collect();
+        let parts: Vec<String> = std::iter::once(counts).chain(figures).collect();
         format!("{}: {}", self.cell, parts.join(", "))
     }
 

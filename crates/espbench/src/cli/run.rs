@@ -8,6 +8,7 @@ use super::mqtt_access::MqttAccessArgs;
 use super::plan_sdkconfig::with_sdkconfig;
 use super::serial_args::SerialArgs;
 use super::shard::Shard;
+use crate::say::say;
 use crate::store::{Store, StoredRun};
 use crate::target::Target;
 use crate::target::replay::ReplayTarget;
@@ -179,6 +180,20 @@ impl Args {
                 .remedy("give metres, such as --distance 5")
                 .into());
         }
+        if asked.devices.is_some() {
+            let (idle_for, all) = set.without_devices();
+            let tests = idle_for.join(", ");
+            if all {
+                let place = format!("with {tests}");
+                let remedy = "leave it out, or take a test of many devices, such as esp-now multi-ping or ota";
+                return Err(idle("--devices", &place, remedy)
+                    .because("these tests are of one device")
+                    .into());
+            }
+            if !idle_for.is_empty() {
+                say!("--devices does nothing with {tests}: these tests are of one device");
+            }
+        }
         Ok(set.with_places(asked).for_user(
             || "--devices and --distance are not for this plan".into(),
             "write them into the plan, with the limits that hold there",
@@ -337,7 +352,6 @@ fn is_lab(name: &str) -> bool {
 /// Makes a target of the boards on these ports.
 #[cfg(feature = "serial")]
 fn boards(args: &Args, ports: &str) -> anyhow::Result<Box<dyn Target>> {
-    use crate::say::say;
     use crate::target::serial::SerialTarget;
     let (baud, setup) = (args.boards.baud(), args.boards.setup()?);
     let target = SerialTarget::open(ports, baud, setup, args.site.site())?;

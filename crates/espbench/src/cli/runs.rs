@@ -4,7 +4,7 @@ use super::common::StoreArgs;
 use super::{file, flow};
 use crate::say::say;
 use crate::store::merge::{self, MergedRun};
-use crate::store::{Listed, Store};
+use crate::store::{Listed, Store, ThresholdOutcome};
 use crate::user_error::{ForUser as _, UserError};
 use espbench_measure::plan::{self, PlanSet};
 use std::fmt::Write as _;
@@ -81,7 +81,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
                 let _ = write!(state, ", {count} {word}");
             }
         }
-        state += &thresholds(&opened, &run)?;
+        state += &thresholds(&opened, &run);
         let _ = writeln!(
             text,
             "{:width$}  {}  {:20}  {state}",
@@ -93,18 +93,24 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 /// Says how many thresholds of a run failed; nothing where it has none, or none of its cells was measured.
-fn thresholds(store: &Store, run: &Listed) -> anyhow::Result<String> {
+fn thresholds(store: &Store, run: &Listed) -> String {
     let set = PlanSet::parse(&run.facts.plan_text);
     if run.done == 0 || !set.is_ok_and(|set| !set.thresholds().is_empty()) {
-        return Ok(String::new());
+        return String::new();
     }
-    let report = super::output::report(store, &run.name)?;
-    let failed = report.checks.iter().filter(|check| !check.passed).count();
-    let all = report.checks.len();
-    Ok(match failed {
-        0 => format!(", thresholds held ({all})"),
-        failed => format!(", {failed} of {all} thresholds failed"),
-    })
+    // An espbench before this one, and a run that was cut short, kept none.
+    let kept = store.outcome(run).ok().flatten();
+    let told =
+        || super::output::report(store, &run.name).ok().map(|it| super::output::outcome(&it));
+    match kept.or_else(told) {
+        None => ", thresholds not known".into(),
+        Some(ThresholdOutcome { thresholds, failed: 0 }) => {
+            format!(", thresholds held ({thresholds})")
+        }
+        Some(ThresholdOutcome { thresholds, failed }) => {
+            format!(", {failed} of {thresholds} thresholds failed")
+        }
+    }
 }
 
 /// Prints the consoles of a run's boards, with a head above each.

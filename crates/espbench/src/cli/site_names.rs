@@ -20,8 +20,9 @@ pub fn chip(text: &str) -> Result<String, UserError> {
         return Err(chip.into());
     }
     let known = of_published(|it| Some(it.id.chip.clone()));
-    if known.contains(text) || text == "host" {
-        return Ok(text.into());
+    let small = text.to_ascii_lowercase();
+    if known.contains(&small) || small == "host" {
+        return Ok(small);
     }
     if let Ok(chip) = text.parse::<Chip>() {
         return Ok(chip.name().into());
@@ -37,7 +38,7 @@ pub fn chip(text: &str) -> Result<String, UserError> {
 pub fn mode(text: &str) -> Result<String, UserError> {
     let known = of_published(|it| Some(it.id.mode.clone()));
     let ours = ["station", "softap", "loopback"];
-    let copies = text.strip_prefix("broadcast-").map(|it| it.trim_end_matches("-ack"));
+    let copies = text.strip_prefix("broadcast-").map(|it| it.strip_suffix("-ack").unwrap_or(it));
     let is_broadcast = copies.is_some_and(|it| it.parse::<u8>().is_ok());
     if known.contains(text) || ours.contains(&text) || is_broadcast {
         return Ok(text.into());
@@ -102,7 +103,11 @@ mod tests {
                 assert_eq!(parse(name).as_deref().ok(), Some(*name));
             }
         }
-        assert_eq!(chip("ESP32-C3").as_deref().ok(), Some("esp32c3"));
+        for (written, name) in
+            [("ESP32-C3", "esp32c3"), ("Esp8266", "esp8266"), ("ESP32", "esp32"), ("HOST", "host")]
+        {
+            assert_eq!(chip(written).as_deref().ok(), Some(name));
+        }
     }
 
     #[test]
@@ -113,6 +118,7 @@ mod tests {
         assert!(wrong.contains("station-echo") && wrong.contains("--mode station"), "{wrong}");
         let wrong = environment("offcie").unwrap_err().to_string();
         assert!(wrong.contains("did you mean office?") && wrong.contains("my-NAME"), "{wrong}");
+        assert!(mode("broadcast-3-ack-ack").is_err());
         assert!(mode("broadcast-x").is_err() && environment("my-").is_err());
     }
 }

@@ -70,7 +70,7 @@ pub fn render(report: &Report) -> String {
 }
 
 fn cases(report: &Report) -> Vec<TestCase> {
-    let failed = |CellFailure { place, error }: &CellFailure| TestCase {
+    let failed = |CellFailure { place, error, .. }: &CellFailure| TestCase {
         name: format!("measured: {place}"),
         outcome: Outcome::Error(error.clone()),
     };

@@ -39,6 +39,8 @@ pub fn render(report: &Report, card: &Prediction, screen: Screen) -> String {
     let colours = Colours::new(screen.coloured);
     title(&mut out, card, report, screen);
     let marked = |out: &mut String, style, mark: &str, text: &str, most| {
+        // A program behind a pipe gets all.
+        let most = screen.columns.map_or(usize::MAX, |_| most);
         marked(out, (style, mark), text, most, screen.width());
     };
     if let Some(verdict) = &card.verdict {
@@ -55,7 +57,8 @@ pub fn render(report: &Report, card: &Prediction, screen: Screen) -> String {
     distances(&mut out, card, colours);
     if let Some(energy) = &card.energy {
         for (head, text) in energy_lines(energy) {
-            marked(&mut out, colours.faint, head, &text, 2);
+            // Of what it is made up of, nothing is left out.
+            marked(&mut out, colours.faint, head, &text, usize::MAX);
         }
     }
     for (head, text) in limits(card) {
@@ -90,8 +93,8 @@ pub(super) fn limits(card: &Prediction) -> Vec<(String, String)> {
 fn title(out: &mut String, card: &Prediction, report: &Report, screen: Screen) {
     let (colours, columns) = (Colours::new(screen.coloured), screen.width());
     let badge = report.run.origin.name().to_uppercase();
-    let text = cut(&tame(&card.title), columns - 2 - badge.len());
-    let pad = " ".repeat(columns - width(&text) - badge.len());
+    let text = cut(&tame(&card.title), screen.most().saturating_sub(2 + badge.len()));
+    let pad = " ".repeat(columns.saturating_sub(width(&text) + badge.len()).max(2));
     let Colours { title, warning, .. } = colours;
     let _ = writeln!(out, "{title}{text}{title:#}{pad}{warning}{badge}{warning:#}");
 }

@@ -12,6 +12,7 @@
 //! | [`consoles`] | what the consoles of boards printed while a run was measured |
 //! | `error` | errors of the store |
 //! | `foreign` | refusal of what others put into a store |
+//! | `outcome` | the outcome of a run's thresholds |
 //! | [`merge`] | stores that are put together |
 //! | `recorder` | the way of samples from a target to the writer's thread |
 //! | `rows` | samples as rows, and back |
@@ -25,11 +26,13 @@ mod error;
 mod foreign;
 mod lock;
 pub mod merge;
+mod outcome;
 mod recorder;
 mod rows;
 
 pub use error::StoreError;
 pub use lock::RunLock;
+pub use outcome::ThresholdOutcome;
 pub use recorder::{Recorder, SampleObserver};
 
 use busy::{LOCKED_MOST, wait_for_others};

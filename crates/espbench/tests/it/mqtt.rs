@@ -483,7 +483,7 @@ fn what_the_loopbacks_broker_drops_is_counted_in_the_report() {
     let recorded =
         Recorded { ordinal: 0, repetition: 0, workload, samples, counters, facts, error: None };
     let mut builder = Builder::new(&RunFacts::default());
-    builder.add(&recorded);
+    builder.add(recorded.clone());
     let text = render::text::render(&builder.finish(None, 0, &[]));
     assert!(text.contains("broker-retained-refused 200"), "{text}");
 }

@@ -180,7 +180,7 @@ fn simulated_numbers_say_so_in_every_drawing() {
     let mut facts = synthetic::facts();
     facts.origin = Origin::Simulated;
     let mut builder = Builder::new(&facts);
-    synthetic::cells(&[1, 100], 50).iter().for_each(|cell| builder.add(cell));
+    synthetic::cells(&[1, 100], 50).into_iter().for_each(|cell| builder.add(cell));
     let report = builder.finish(None, 0, &[]);
     assert!(report.cells.iter().all(|c| c.origin == Origin::Simulated));
     assert!(report.figures.iter().all(|f| f.full_title().contains("simulated")));

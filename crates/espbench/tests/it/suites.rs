@@ -208,7 +208,7 @@ fn report() -> Report {
 fn report_of(mode: &str) -> Report {
     let mut builder = Builder::new(&facts());
     let cells = cells(mode);
-    cells.iter().for_each(|cell| builder.add(cell));
+    cells.iter().for_each(|cell| builder.add(cell.clone()));
     builder.finish(None, cells.len(), &published())
 }
 

@@ -287,7 +287,7 @@ pub(crate) fn facts() -> RunFacts {
 pub(crate) fn report(sizes: &[u32], count: u32) -> Report {
     let mut builder = Builder::new(&facts());
     let cells = cells(sizes, count);
-    cells.iter().for_each(|cell| builder.add(cell));
+    cells.iter().for_each(|cell| builder.add(cell.clone()));
     let overhead = Overhead {
         clock_step_ns: 1,
         clock_read_ns: 24.0,

@@ -1,22 +1,36 @@
 //! A run against figures that were kept by name: what is worse, what is open, what is new, what has vanished.
 //!
-//! A figure is kept under the label of its test ([`label::test`]) and its metric, which stay from run to run whatever else
-//! is in the plan. It is decided as by [`gate`](super::gate()): the intervals of both sides, and the tolerance.
+//! A figure is kept under what tells it from all others, its [`FigureKey`], which stays from run to run whatever else is
+//! in the plan, and however its label is worded. It is decided as by [`gate`](super::gate()): the intervals of both sides, and the tolerance.
 
 use super::gate::{Tolerance, is_shown};
 use super::{Comparison, join, pair};
-use crate::cell::{Cell, Origin};
+use crate::cell::{Cell, Identity, Origin};
 use crate::label;
 use crate::metric::{self, Better};
+use crate::settings::Settings;
 use alloc::string::String;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
+/// Identity and settings of a figure: what tells it from all others of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FigureKey {
+    /// The identity columns.
+    #[serde(flatten)]
+    pub id: Identity,
+    /// The settings.
+    pub settings: Settings,
+}
+
 /// Figure that is kept.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct KeptFigure {
-    /// Label of the test.
+    /// Label of the test, to be shown.
     pub test: String,
+    /// What it is known by; none of a figure that an earlier version kept, which is known by label and metric.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<FigureKey>,
     /// The metric.
     pub metric: String,
     /// The value.
@@ -95,6 +109,7 @@ fn kept(cell: &Cell) -> Option<KeptFigure> {
     let finite = |it: Option<f64>| it.filter(|it| it.is_finite());
     Some(KeptFigure {
         test: label::test(cell),
+        key: Some(FigureKey { id: cell.id.clone(), settings: cell.settings.clone() }),
         metric: cell.id.metric.clone(),
         value: finite(cell.value)?,
         unit: cell.unit.clone(),
@@ -122,7 +137,10 @@ pub fn baseline(
     let mut rows = Vec::new();
     for cell in own(cells, metrics) {
         let Some(now) = kept(&cell) else { continue };
-        let same = |it: &&KeptFigure| it.test == now.test && it.metric == now.metric;
+        let same = |it: &&KeptFigure| match &it.key {
+            Some(_) => it.key == now.key,
+            None => it.test == now.test && it.metric == now.metric,
+        };
         let Some(at) = left.iter().position(same) else {
             rows.push(BaselineRow {
                 verdict: BaselineVerdict::New,
@@ -184,8 +202,9 @@ fn verdict(compared: &Comparison, tolerance: &Tolerance) -> BaselineVerdict {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cell::{Estimate, Identity};
+    use crate::cell::Estimate;
     use crate::metric::{MetricFacts, registry};
+    use crate::settings::Setting;
     use alloc::string::ToString as _;
     use alloc::vec;
     use core::slice::from_ref;
@@ -268,6 +287,33 @@ mod tests {
         let kept = to_keep(from_ref(&unbounded), &named);
         let rows = baseline(&[unbounded], &kept, &named, &TOLERANCE);
         assert_eq!(rows[0].verdict, BaselineVerdict::Holds, "what is named is decided");
+    }
+
+    #[test]
+    fn a_kept_figure_is_known_however_its_label_is_worded() {
+        let qos = |qos| {
+            let mut cell = cell("rtt_avg", "ms", 20, (10.0, Some(9.9), Some(10.1)));
+            cell.settings.set(Setting::Qos(qos));
+            cell
+        };
+        let written: Vec<KeptFigure> = to_keep(&[qos(0), qos(1)], &[])
+            .into_iter()
+            .map(|it| KeptFigure { test: "in other words".into(), ..it })
+            .collect();
+        let text = serde_json::to_string(&written).unwrap();
+        let read: Vec<KeptFigure> = serde_json::from_str(&text).unwrap();
+        assert_eq!(read, written);
+        let rows = baseline(&[qos(1)], &read, &[], &TOLERANCE);
+        let verdicts: Vec<BaselineVerdict> = rows.iter().map(|it| it.verdict).collect();
+        assert_eq!(verdicts, [BaselineVerdict::Holds, BaselineVerdict::Missing]);
+        assert_eq!(rows[0].before.as_ref(), Some(&written[1]), "that of the same setting");
+        // What an earlier version kept is known by its label.
+        let earlier: Vec<KeptFigure> =
+            to_keep(&[qos(1)], &[]).into_iter().map(|it| KeptFigure { key: None, ..it }).collect();
+        assert_eq!(
+            baseline(&[qos(1)], &earlier, &[], &TOLERANCE)[0].verdict,
+            BaselineVerdict::Holds
+        );
     }
 
     #[test]

@@ -48,7 +48,7 @@ mod judge;
 mod power;
 mod sides;
 
-pub use baseline::{BaselineRow, BaselineVerdict, KeptFigure, baseline, to_keep};
+pub use baseline::{BaselineRow, BaselineVerdict, FigureKey, KeptFigure, baseline, to_keep};
 pub use exact::{CellDifference, ExactlyCompared, exactly};
 pub use gate::{Gated, Tolerance, gate};
 pub(crate) use join::pool;

@@ -142,6 +142,10 @@ pub(crate) trait TestKind {
     fn is_pooled(&self) -> bool {
         false
     }
+    /// Returns whether nothing is sent, and a device is listened to.
+    fn is_heard(&self) -> bool {
+        false
+    }
     /// Returns whether probes are sent and come back.
     fn is_echo(&self) -> bool {
         false

@@ -5,8 +5,10 @@ use super::{FateCounts, Histogram, LateProbes};
 use crate::cell::Origin;
 use crate::kind;
 use alloc::collections::BTreeMap;
+use alloc::string::{String, ToString as _};
 use core::time::Duration;
 use espbench_model::sample::{Fate, Interval, Observer, Sample};
+use espbench_model::text::counted;
 use espbench_model::workload::Workload;
 use serde::Serialize;
 
@@ -116,6 +118,18 @@ impl Meter {
         let late = self.workload.as_ref().map_or(LateProbes::Apart, |it| kind::of(it).late());
         let (lost, of) = self.tally.loss_of(late);
         (of > 0).then(|| lost as f64 / of as f64)
+    }
+
+    /// Says what came so far: `950 delivered, 50 lost`, `12 intervals`; nothing before the first sample. Of a device that
+    /// is listened to only the number of messages: whether theirs are numbers of messages is judged at the end.
+    #[must_use]
+    pub fn told(&self) -> String {
+        let is_heard = self.workload.as_ref().is_some_and(|it| kind::of(it).is_heard());
+        match self.tally.delivered + self.tally.duplicate {
+            n if is_heard && n > 0 => counted(n, "message", "messages").to_string(),
+            _ if is_heard => String::new(),
+            _ => self.tally.to_string(),
+        }
     }
 
     /// Returns the times so far; `None` before the first.

@@ -1,10 +1,11 @@
 //! Places of a lab's devices: what a plan says of them, and what it leaves to the lab's file.
 
 use super::{Plan, PlanSet, print};
+use crate::kind::esp_now::{serves_many, test_name};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use espbench_model::workload::{EspNowTest, Workload};
+use espbench_model::workload::Workload;
 
 /// Number and distance of devices that somebody asks for, in place of the plan's and the lab's.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -44,15 +45,33 @@ impl PlacesAsked {
     }
 }
 
-/// Returns whether a test is with many devices at once.
-const fn serves_many(test: EspNowTest) -> bool {
-    !matches!(
-        test,
-        EspNowTest::OneWay | EspNowTest::Ping | EspNowTest::Throughput | EspNowTest::Crypto
-    )
+/// Returns whether a cell is of as many devices as somebody asks for.
+fn takes_devices(work: &Workload) -> bool {
+    match work {
+        Workload::EspNow(it) => serves_many(it.test),
+        Workload::Wifi(_) => true,
+        _ => false,
+    }
 }
 
 impl PlanSet {
+    /// Names the tests that a number of devices is nothing to, each once, and says whether they are all.
+    #[must_use]
+    pub fn without_devices(&self) -> (Vec<String>, bool) {
+        let all = || self.plans.iter().flat_map(|it| &it.workloads);
+        let mut names: Vec<String> = Vec::new();
+        for work in all().filter(|it| !takes_devices(it)) {
+            let name = match work {
+                Workload::EspNow(it) => format!("esp-now {}", test_name(it.test)),
+                other => other.kind().into(),
+            };
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        (names, !all().any(takes_devices))
+    }
+
     /// Returns the plans with their devices so many and so far away; cells that are the same then are measured
     /// once.
     ///
@@ -66,7 +85,10 @@ impl PlanSet {
                 continue;
             }
             if !plan.thresholds.is_empty() {
-                return Err(format!("the plan {} has limits on what it says itself", plan.name));
+                return Err(format!(
+                    "the plan {} has thresholds, which hold for its own devices and distance",
+                    plan.name
+                ));
             }
             plan.workloads = Vec::new();
             for work in changed {
@@ -185,6 +207,22 @@ mod tests {
         let Workload::EspNow(ping) = ping.plans[0].workloads[0] else { panic!() };
         assert_eq!(ping.devices, 1, "it is between two");
         let limits = "test = \"ping\"\n[[threshold]]\nmetric = \"loss\"\nmax = \"1 %\"";
-        assert!(set(limits).with_places(far).unwrap_err().contains("limits"));
+        assert!(set(limits).with_places(far).unwrap_err().contains("thresholds"));
+    }
+
+    #[test]
+    fn tests_between_two_are_named_where_devices_are_asked_for() {
+        let set = |texts: &[&str]| PlanSet { plans: texts.iter().map(|it| plan(it)).collect() };
+        let two = set(&["test = [\"ping\", \"one-way\"]\nsize = [10, 100]"]);
+        assert_eq!(
+            two.without_devices(),
+            (["esp-now ping", "esp-now one-way"].map(Into::into).into(), true)
+        );
+        let some = set(&["test = \"ping\"", "test = \"ota\""]);
+        assert_eq!(some.without_devices(), (["esp-now ping"].map(Into::into).into(), false));
+        assert_eq!(set(&["test = \"ota\""]).without_devices(), (Vec::new(), false));
+        let raw = Plan::parse("name = \"mine\"\n[[measure]]\nkind = \"raw-esp-now\"").unwrap();
+        let raw = PlanSet { plans: [raw].into() };
+        assert_eq!(raw.without_devices(), (["raw-esp-now"].map(Into::into).into(), true));
     }
 }

@@ -8,7 +8,7 @@
 //! `ESP8266_RTOS_SDK` issue 1198 (no such call there).
 
 use super::card::RateRole;
-use super::range::range_words;
+use super::range::metres_of;
 use super::report::{PredictAnswer, PredictQuestion};
 use crate::digits;
 use crate::predict::PointEstimates;
@@ -302,12 +302,20 @@ fn cost(force: &RateInForce, old: &PointEstimates, new: &PointEstimates) -> Stri
         air(new),
         air(old)
     );
-    let range = |it: &PointEstimates| {
-        let setting = &it.setting;
-        setting.range_m.map(|metres| range_words(metres, setting.range_is_bounded))
-    };
-    if let Some((far, before)) = range(new).zip(range(old)) {
-        text += &format!("; its range is {far} m in place of {before} m");
+    if let Some((far, before)) = new.setting.range_m.zip(old.setting.range_m) {
+        let is_bounded = [new, old].map(|it| it.setting.range_is_bounded);
+        let [far, before] = [far, before].map(metres_of);
+        text += &match is_bounded {
+            [false, false] => format!("; its range is {far} m in place of {before} m"),
+            [false, true] => format!(
+                "; its range is {far} m, and that of {} is not known beyond {before} m",
+                old.setting.rate
+            ),
+            [true, false] => {
+                format!("; its range is not known beyond {far} m, in place of {before} m")
+            }
+            [true, true] => format!("; no range is known beyond {far} m"),
+        };
     }
     text + "."
 }

@@ -94,8 +94,13 @@ impl PredictAnswer {
         let farthest = self.points.first().filter(|it| it.setting.is_inferred)?;
         let known = self.points.iter().find(|it| !it.setting.is_inferred);
         let rest = known.and_then(|it| {
-            let range = range_words(it.setting.range_m?, it.setting.range_is_bounded);
-            Some(format!(" Of the rates with one {} reaches farthest, {range} m.", it.setting.rate))
+            let (rate, metres) = (&it.setting.rate, metres_of(it.setting.range_m?));
+            Some(match it.setting.range_is_bounded {
+                true => format!(
+                    " Of the rates with one {rate} reaches farthest; its range is not known beyond {metres} m."
+                ),
+                false => format!(" Of the rates with one {rate} reaches farthest, {metres} m."),
+            })
         });
         Some(format!(
             "The sensitivity of {} is inferred: no datasheet has one.{}",
@@ -196,12 +201,15 @@ pub(super) fn reach(answer: &PredictAnswer) -> Figure {
     )
 }
 
-/// Prints a quantity over places: the middle, and from the worst to the best tenth.
+/// Prints a quantity over places: the middle, and between what the worst and the best tenth have, the smaller first.
 #[must_use]
 pub fn over_places(of: &PlaceSpread) -> String {
     let one = |it: Option<f64>| it.map_or_else(|| "?".into(), digits::three);
-    let [worst, median, best] = [of.worst, of.median, of.best].map(one);
-    if worst == best { median } else { format!("{median} [{worst}–{best}]") }
+    // Only of a time the worst may be unknown: nothing arrives there.
+    let is_turned = of.best.is_some_and(|best| of.worst.is_none_or(|worst| worst > best));
+    let (low, high) = if is_turned { (of.best, of.worst) } else { (of.worst, of.best) };
+    let [low, median, high] = [low, of.median, high].map(one);
+    if low == high { median } else { format!("{median} [{low}–{high}]") }
 }
 
 /// Makes the table of what becomes of messages by distance; `None` where that was not asked.

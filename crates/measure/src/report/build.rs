@@ -4,8 +4,8 @@ use super::digest::{Digest, Material, shorten};
 use super::fitted::FittedFigures;
 use super::glance::{self, Evidence, PlanPart};
 use super::{
-    Caveat, CellFailure, Check, Losses, OfCell, Overhead, Report, SCHEMA, StoppedCell, pool,
-    test_facts,
+    Caveat, CellFailure, Check, Losses, OfCell, Overhead, RepetitionAt, Report, SCHEMA,
+    StoppedCell, pool, test_facts,
 };
 use crate::air::{self, AirChapter};
 use crate::cell::{Cell, Identity, TestFacts};
@@ -79,10 +79,13 @@ impl Builder {
         }
     }
 
-    /// Adds a recorded cell. Its samples are not needed afterwards.
-    pub fn add(&mut self, recorded: &Recorded) {
-        let placed = recorded.placed();
-        let recorded = placed.as_ref().unwrap_or(recorded);
+    /// Adds a recorded cell, with the work as it was carried out. Its samples are not needed afterwards.
+    pub fn add(&mut self, mut recorded: Recorded) {
+        recorded.workload = recorded.placed();
+        self.add_placed(&recorded);
+    }
+
+    fn add_placed(&mut self, recorded: &Recorded) {
         // Where no lab is named there is none that the plan would differ from.
         let set = recorded.facts.get(fact::OVERRIDDEN);
         if let Some(set) = set.filter(|_| self.facts.target != USUAL_LAB) {
@@ -98,6 +101,9 @@ impl Builder {
         if let Some(plan) = plan {
             wifi::own_table(recorded, &plan.name, &mut cells);
             wifi::power::lasts(&plan.battery, &mut cells);
+            let text = wifi::power::cannot_give(&plan.battery, recorded);
+            let caveat = text.map(|text| Caveat::of(recorded, text));
+            self.caveats.extend(caveat.map(|it| ((recorded.ordinal, recorded.repetition), it)));
         }
         let kind = kind::of(&recorded.workload);
         let limits = kind.limits(recorded);
@@ -124,13 +130,12 @@ impl Builder {
         let losses = Losses::of(recorded);
         self.air.add(recorded, &losses);
         self.losses.push((recorded.workload, (cell, losses)));
-        self.caveats.extend(kind.caveats(recorded).into_iter().map(|text| {
-            let place = label::of(recorded);
-            (cell, Caveat { place, text })
-        }));
+        let caveats = kind.caveats(recorded).into_iter();
+        self.caveats.extend(caveats.map(|text| (cell, Caveat::of(recorded, text))));
         if let Some(error) = &recorded.error {
-            let failure = CellFailure { place: label::of(recorded), error: error.clone() };
-            self.failures.push((cell, failure));
+            let place = label::of(recorded);
+            let at = Some(RepetitionAt::of(recorded));
+            self.failures.push((cell, CellFailure { place, error: error.clone(), at }));
         }
         self.stopped.extend(StoppedCell::of(recorded).map(|it| (cell, it)));
         self.digests.push(Digest::new(recorded, cells));
@@ -151,13 +156,19 @@ impl Builder {
         self.failures.sort_by_key(|(cell, _)| of_work(*cell));
         self.caveats.sort_by_key(|(cell, _)| of_work(*cell));
         self.stopped.sort_by_key(|(cell, _)| of_work(*cell));
+        let cut: BTreeSet<(u32, u32)> = self.stopped.iter().map(|it| it.0).collect();
         let stopped: Vec<StoppedCell> = self.stopped.into_iter().map(|it| it.1).collect();
         let mut warnings: Vec<Warning> = self.warnings.into_iter().flat_map(|it| it.1).collect();
         let failed: BTreeSet<(u32, u32)> = self.failures.iter().map(|it| it.0).collect();
-        let has_failed = |it: &Digest| failed.contains(&(it.ordinal, it.repetition));
         let failures = self.failures.into_iter().map(|it| it.1).collect();
+        // Where a sentence says already why, or that the cell was stopped, it has no figure without a further word.
+        let explained: BTreeSet<(u32, u32)> = self.caveats.iter().map(|it| it.0).collect();
+        let is_explained = |it: &Digest| {
+            let cell = (it.ordinal, it.repetition);
+            failed.contains(&cell) || explained.contains(&cell) || cut.contains(&cell)
+        };
         let mut caveats: Vec<Caveat> = self.caveats.into_iter().map(|it| it.1).collect();
-        caveats.extend(self.digests.iter().filter(|it| !has_failed(it)).filter_map(empty));
+        caveats.extend(self.digests.iter().filter(|it| !is_explained(it)).filter_map(empty));
         let done = self.digests.len() - stopped.len();
         self.digests = pool::digests(self.digests);
         let losses = pool::losses(self.losses);
@@ -226,7 +237,8 @@ impl Builder {
 fn empty(digest: &Digest) -> Option<Caveat> {
     let is_empty = !digest.cells.iter().any(|it| it.value.is_some());
     let text = "No figure came of this cell.".into();
-    is_empty.then(|| Caveat { place: digest.place(), text })
+    let at = Some(RepetitionAt { cell: digest.ordinal, repetition: digest.repetition });
+    is_empty.then(|| Caveat { place: digest.place(), text, at })
 }
 
 /// Returns the plans of a text, with the positions of their cells. A plan that cannot be read (by a
@@ -255,7 +267,7 @@ pub fn report(
     published: &[Cell],
 ) -> Report {
     let mut builder = Builder::new(facts);
-    recorded.iter().for_each(|r| builder.add(r));
+    recorded.iter().for_each(|r| builder.add(r.clone()));
     builder.finish(overhead, planned, published)
 }
 

@@ -14,7 +14,7 @@ use crate::plan::Goal;
 use crate::predict::battery::Battery;
 use crate::settings::Settings;
 use crate::truth::Truth;
-use crate::warning::{self, Warning};
+use crate::warning::{self, Advice, Warning};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -198,6 +198,12 @@ pub(super) fn first_look(
             pooled.iter().filter(|it| it.0 == *at).flat_map(|it| &it.2).collect();
         let headlines = headlines(kinds[*kind], plan.and_then(|it| it.goal), cells, &whole);
         look.advice.extend(advice(&headlines, cells, step_ns));
+        let repetitions = digests.chunk_by(|a, b| a.ordinal == b.ordinal);
+        let refused = cells.iter().zip(repetitions).filter_map(|(cell, same)| {
+            let advice = warning::sends_refused(same.iter().map(|it| it.cells.as_slice()))?;
+            Some(warning_on(cell, advice))
+        });
+        look.advice.extend(refused);
         let repetitions = digests.chunk_by(|a, b| a.ordinal == b.ordinal).collect();
         let parts = GroupParts { plan, kind: kinds[*kind], repetitions, cells, headlines };
         look.groups.extend(group(&parts, evidence, failed));
@@ -214,14 +220,14 @@ fn advice(headlines: &[Headline], cells: &[Digest], step_ns: Option<u64>) -> Vec
         for (name, cell) in shown {
             let coarse = step_ns.and_then(|step| warning::clock(&name, cell, step));
             let found = warning::few_samples(&name, cell).into_iter().chain(coarse);
-            warnings.extend(found.map(|advice| Warning {
-                place: digest.place(),
-                workload: digest.workload.kind().into(),
-                advice,
-            }));
+            warnings.extend(found.map(|advice| warning_on(digest, advice)));
         }
     }
     warnings
+}
+
+fn warning_on(digest: &Digest, advice: Advice) -> Warning {
+    Warning { place: digest.place(), workload: digest.workload.kind().into(), advice }
 }
 
 /// Cells of one plan and kind of test, and what leads among their figures.

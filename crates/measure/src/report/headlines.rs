@@ -1,11 +1,13 @@
 //! Sentences that a reader must know before the first number.
 
-use super::{Caveat, CellFailure, Losses, Report};
+use super::{Caveat, CellFailure, Losses, RepetitionAt, Report};
 use crate::cell::{Cell, Origin};
 use crate::kind;
+use crate::plan::{Plan, PlanSet};
 use crate::predict::capitalized;
 use crate::table::truth;
 use crate::units::Dimension;
+use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -95,14 +97,18 @@ impl Report {
         }
         let sentence = |group: &Vec<&CellFailure>| {
             let (first, last) = (&group[0].place, &group[group.len() - 1].place);
-            let places = match group.len() {
-                1 => first.clone(),
-                n => format!("{n} cells, {first} to {last}"),
+            let places = match self.of_repetitions(group.iter().map(|it| it.at)) {
+                Some(part) => format!("{first}, {part}"),
+                None => match cells(group.iter().map(|it| it.at)) {
+                    1 => first.clone(),
+                    n => format!("{n} cells, {first} to {last}"),
+                },
             };
             format!("Failed: {places}: {}", group[0].error)
         };
         let mut lines: Vec<String> = groups.iter().take(CAUSES).map(sentence).collect();
-        let more: usize = groups.iter().skip(CAUSES).map(Vec::len).sum();
+        let rest = groups.iter().skip(CAUSES).flatten().map(|it| it.at);
+        let more = cells(rest);
         if more > 0 {
             lines.push(format!("Failed: {}, for other causes.", count(more, "further cell")));
         }
@@ -142,17 +148,46 @@ impl Report {
                 None => groups.push(alloc::vec![caveat]),
             }
         }
-        let is_alone = self.losses.len() == 1;
+        let planned = self.plans().iter().map(|it| it.workloads.len()).sum::<usize>();
+        let planned = if planned == 0 { self.losses.len() } else { planned };
         let sentence = |group: &Vec<&Caveat>| {
             let (first, last) = (&group[0].place, &group[group.len() - 1].place);
-            match group.len() {
-                1 if is_alone => group[0].text.clone(),
+            let text = match cells(group.iter().map(|it| it.at)) {
+                1 if planned == 1 => group[0].text.clone(),
                 1 => format!("{first}: {}", group[0].text),
-                n if n == self.losses.len() => format!("{} ({n} cells)", group[0].text),
+                n if n == planned => format!("{} ({n} cells)", group[0].text),
                 n => format!("{} ({n} cells, {first} to {last})", group[0].text),
+            };
+            match self.of_repetitions(group.iter().map(|it| it.at)) {
+                Some(part) => format!("{text} ({part})"),
+                None => text,
             }
         };
         groups.iter().map(sentence).collect()
+    }
+
+    /// Returns the plans of the run; none of what cannot be read.
+    fn plans(&self) -> Vec<Plan> {
+        PlanSet::parse(&self.run.plan_text).map(|set| set.plans).unwrap_or_default()
+    }
+
+    /// Says that something is so in several repetitions of one cell, and how many it has: `in 2 of 3 repetitions`.
+    fn of_repetitions(
+        &self,
+        places: impl Iterator<Item = Option<RepetitionAt>> + Clone,
+    ) -> Option<String> {
+        let several = places.clone().count();
+        if several < 2 || cells(places.clone()) != 1 {
+            return None;
+        }
+        let mut cell = places.flatten().next()?.cell as usize;
+        for plan in self.plans() {
+            if cell < plan.workloads.len() {
+                return Some(format!("in {several} of {} repetitions", plan.repetitions));
+            }
+            cell -= plan.workloads.len();
+        }
+        None
     }
 
     /// Returns whether every cell failed and left no time and no rate: then there is nothing to
@@ -169,6 +204,12 @@ impl Report {
             && self.failures.len() >= self.losses.len()
             && !self.cells.iter().any(is_figure)
     }
+}
+
+/// Returns how many cells these repetitions are of; what is of no known place is of a cell of its own.
+fn cells(places: impl Iterator<Item = Option<RepetitionAt>>) -> usize {
+    let mut known = BTreeSet::new();
+    places.filter(|it| it.is_none_or(|at| known.insert(at.cell))).count()
 }
 
 /// Returns the sum of a count over the cells that have it, their probes, and which cells these are.

@@ -44,8 +44,9 @@ use crate::beside::LabComparison;
 use crate::cell::{Cell, Origin};
 use crate::compare::{Comparison, pool_all};
 use crate::figure::Figure;
+use crate::label;
 use crate::predict::Prediction;
-use crate::run::RunFacts;
+use crate::run::{Recorded, RunFacts};
 use crate::table::Table;
 use crate::truth::{SeedGroup, Truth};
 use crate::tune::TuneCard;
@@ -90,6 +91,24 @@ pub struct CellFailure {
     pub place: String,
     /// Cause, and advice on what to do.
     pub error: String,
+    /// Repetition that failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<RepetitionAt>,
+}
+
+/// Place of a repetition in the plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct RepetitionAt {
+    /// Position of the cell in the plan, from 0.
+    pub cell: u32,
+    /// Repetition of the cell, from 0.
+    pub repetition: u32,
+}
+
+impl RepetitionAt {
+    const fn of(recorded: &Recorded) -> Self {
+        Self { cell: recorded.ordinal, repetition: recorded.repetition }
+    }
 }
 
 /// A sentence on what the figures of a cell leave open, though it did not fail.
@@ -99,6 +118,15 @@ pub struct Caveat {
     pub place: String,
     /// The sentence.
     pub text: String,
+    /// Repetition that it is of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<RepetitionAt>,
+}
+
+impl Caveat {
+    fn of(recorded: &Recorded, text: String) -> Self {
+        Self { place: label::of(recorded), text, at: Some(RepetitionAt::of(recorded)) }
+    }
 }
 
 /// Costs of the tool itself on this host, measured before the run on loopback.

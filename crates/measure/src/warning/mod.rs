@@ -8,7 +8,7 @@ mod words;
 
 pub use comb::{BEACON_PERIOD, in_phase};
 pub use rules::advise;
-pub(crate) use rules::{clock, few_samples};
+pub(crate) use rules::{clock, few_samples, sends_refused};
 
 use alloc::format;
 use alloc::string::String;

@@ -34,7 +34,6 @@ pub fn advise(recorded: &Recorded, cells: &[Cell]) -> Vec<Warning> {
         sender_behind(recorded),
         command_cut(recorded),
         partly_served(cells),
-        sends_refused(cells),
         beacon_comb(recorded),
         not_verified(recorded),
         beyond_model(recorded),
@@ -134,17 +133,23 @@ fn partly_served(cells: &[Cell]) -> Option<Advice> {
     (served < devices).then_some(Advice::PartlyServed { served, devices })
 }
 
-/// Finds sends that were refused where a rate was offered; a sender without one asks until it is refused.
-fn sends_refused(cells: &[Cell]) -> Option<Advice> {
-    cells.iter().find(|it| it.id.metric == "loss_of_offered")?;
-    let (refused, offered) = count(cells, "packets_refused")?;
-    (refused > 0).then_some(Advice::SendsRefused { refused, offered })
+/// Returns the advice on sends that were refused where a rate was offered, in the mean of the repetitions, which is the
+/// figure that leads; a sender without a rate asks until it is refused.
+pub(crate) fn sends_refused<'a>(repetitions: impl Iterator<Item = &'a [Cell]>) -> Option<Advice> {
+    let is_offered = |it: &&[Cell]| it.iter().any(|cell| cell.id.metric == "loss_of_offered");
+    let counts = repetitions.filter(is_offered).filter_map(|it| count(it, "packets_refused"));
+    let counts: Vec<(u64, u64)> = counts.collect();
+    let (refused, offered) = counts.iter().fold((0, 0), |sum, it| (sum.0 + it.0, sum.1 + it.1));
+    let mean = |sum: u64| libm::round(sum as f64 / counts.len() as f64) as u64;
+    // Few in many repetitions are still some.
+    (refused > 0)
+        .then(|| Advice::SendsRefused { refused: mean(refused).max(1), offered: mean(offered) })
 }
 
 /// Returns a count and what it is of.
 fn count(cells: &[Cell], metric: &str) -> Option<(u64, u64)> {
     let cell = cells.iter().find(|it| it.id.metric == metric)?;
-    Some((cell.value? as u64, cell.n?))
+    Some((libm::round(cell.value?) as u64, cell.n?))
 }
 
 fn beacon_comb(recorded: &Recorded) -> Option<Advice> {

@@ -90,6 +90,11 @@ fn a_quantile_that_its_samples_do_not_enclose_is_named_with_its_value() {
          The tail may be much longer than the figure says. \
          Take 368 samples or more, or read a lower quantile."
     );
+    assert_eq!(
+        of("rtt_p50", 1).unwrap().parts()[1..],
+        ["The true median may be far from it.", "Take 6 samples or more."],
+        "no quantile is lower in need"
+    );
     assert_eq!(of("rtt_p99", 400), None, "enough");
     assert_eq!(of("rtt_p50", 6), None);
     assert_eq!(of("rtt_max", 3), None, "the largest of three is that");

@@ -2,6 +2,7 @@
 
 use super::Advice;
 use crate::digits::plain;
+use crate::quantile;
 use crate::table::unit_sign;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -47,14 +48,23 @@ impl fmt::Display for Advice {
 }
 
 fn few_samples(metric: &str, [value, n]: [f64; 2], unit: &str, needed: u64) -> [String; 3] {
+    // No quantile takes fewer than a median.
+    let (why, what) = if needed <= quantile::needed(0.5) {
+        ("The true median may be far from it.", format!("Take {needed} samples or more."))
+    } else {
+        (
+            "The tail may be much longer than the figure says.",
+            format!("Take {needed} samples or more, or read a lower quantile."),
+        )
+    };
     [
         format!(
             "{metric}, {}: {n} {} too few to enclose it from both sides.",
             amount(value, unit),
             if n == 1.0 { "sample is" } else { "samples are" }
         ),
-        "The tail may be much longer than the figure says.".to_string(),
-        format!("Take {needed} samples or more, or read a lower quantile."),
+        why.to_string(),
+        what,
     ]
 }
 

@@ -170,7 +170,7 @@ fn raw_802_11_is_a_cell_of_its_own() {
         facts.push((PHY_MODE.name(), "HT40-MCS7"));
         facts
     };
-    carried_out(plan, iperf, on_air).iter().for_each(|it| builder.add(it));
+    carried_out(plan, iperf, on_air).into_iter().for_each(|it| builder.add(it));
     let report = builder.finish(None, 4, &crate::published::shipped());
     let raw: Vec<String> =
         pairs(&report).into_iter().filter(|it| it.contains(" 802.11 raw ")).collect();

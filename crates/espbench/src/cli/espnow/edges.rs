@@ -399,10 +399,7 @@ impl Tests {
             facts: BTreeMap::new(),
             error: None,
         };
-        self.builder.add(&recorded);
-        // Its memory is used again.
-        self.samples = recorded.samples;
-        self.samples.clear();
+        self.builder.add(recorded);
         self.packets = 0;
         self.done += 1;
         Ok(())

@@ -98,9 +98,14 @@ pub(super) struct ResultsTold {
     results: Vec<TestTold>,
     /// Results that are not in the list: `full` or `metrics` gives them.
     left_out: usize,
+    /// Thresholds, those that failed first.
     thresholds: Vec<ThresholdTold>,
+    /// Thresholds that are not in the list: `full` gives them.
+    thresholds_left_out: usize,
     /// Cells that could not be measured, and why.
     failures: Vec<String>,
+    /// Failures that are not in the list: `full` gives them.
+    failures_left_out: usize,
     /// Warnings that a reader must know before the first number.
     remarks: Vec<String>,
 }
@@ -190,7 +195,9 @@ impl Answer for ResultsTold {
             results: by_test(figures.iter().filter(is_shown).take(RESULTS)),
             leading,
             left_out: 0,
-            thresholds: report.checks.iter().map(threshold).collect(),
+            thresholds: failed_first(report.checks.iter().map(threshold).collect()),
+            thresholds_left_out: 0,
+            failures_left_out: 0,
             failures: report.failures.iter().map(failure).collect(),
             remarks: report.headlines(),
         };
@@ -199,24 +206,45 @@ impl Answer for ResultsTold {
         }
         let shown: usize = told.results.iter().map(|it| it.figures.len()).sum();
         told.left_out = figures.len() - shown;
+        told.thresholds_left_out = report.checks.len() - told.thresholds.len();
+        told.failures_left_out = report.failures.len() - told.failures.len();
         Ok(told)
     }
 }
 
 impl ResultsTold {
-    /// Leaves out what makes it longer than a conversation bears: further remarks, then the last of what is most.
+    /// Leaves out what makes it longer than a conversation bears: further remarks, then thresholds that passed, then the last
+    /// of what is most, and thresholds that failed at the end.
     fn shorten(&mut self) {
         self.remarks.truncate(REMARKS);
-        while bytes(self) > SHORT {
-            let most = self.results.len().max(self.failures.len()).max(self.thresholds.len());
-            match most {
-                0 => return,
-                _ if self.results.len() == most => drop(self.results.pop()),
-                _ if self.failures.len() == most => drop(self.failures.pop()),
-                _ => drop(self.thresholds.pop()),
+        let mut over = bytes(self).saturating_sub(SHORT);
+        let failed = self.thresholds.iter().filter(|it| !it.passed).count();
+        drop_last(&mut self.thresholds, failed, &mut over);
+        while over > 0 && !(self.results.is_empty() && self.failures.is_empty()) {
+            let (results, failures) = (self.results.len(), self.failures.len());
+            if results >= failures {
+                drop_last(&mut self.results, results - 1, &mut over);
+            } else {
+                drop_last(&mut self.failures, failures - 1, &mut over);
             }
         }
+        drop_last(&mut self.thresholds, 0, &mut over);
     }
+}
+
+/// Drops the last of a list, as long as more than so many are left and the answer is so many bytes too long.
+fn drop_last<T: Serialize>(list: &mut Vec<T>, least: usize, over: &mut usize) {
+    while *over > 0 && list.len() > least {
+        let Some(last) = list.pop() else { return };
+        // With the comma before it.
+        *over = over.saturating_sub(bytes(&last) + 1);
+    }
+}
+
+/// Puts thresholds that failed before those that passed.
+fn failed_first(mut thresholds: Vec<ThresholdTold>) -> Vec<ThresholdTold> {
+    thresholds.sort_by_key(|it| it.passed);
+    thresholds
 }
 
 fn bytes(it: &impl Serialize) -> usize {
@@ -277,7 +305,8 @@ impl Answer for ComparedTold {
         }
         let pairs = all.iter().take(RESULTS).map(pair).collect();
         let mut told = Self { verdicts, pairs, left_out: 0 };
-        while !full && bytes(&told) > SHORT && told.pairs.pop().is_some() {}
+        let mut over = if *full { 0 } else { bytes(&told).saturating_sub(SHORT) };
+        drop_last(&mut told.pairs, 0, &mut over);
         told.left_out = all.len() - told.pairs.len();
         Ok(told)
     }
@@ -300,5 +329,61 @@ fn pair(it: &Comparison) -> PairTold {
         ratio_high: it.ratio_high.map(Four),
         verdict: it.verdict.kind().name().into(),
         why,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(thresholds: &[bool], failures: usize) -> ResultsTold {
+        let threshold = |passed: &bool| ThresholdTold {
+            threshold: "loss at most 1 %".into(),
+            place: "udp-echo, 100 B".into(),
+            value: None,
+            unit: "percent".into(),
+            passed: *passed,
+        };
+        ResultsTold {
+            run: "mine-1".into(),
+            origin: "measured",
+            target: "udp:192.0.2.7".into(),
+            plan: "mine".into(),
+            seed: 1,
+            tool: String::new(),
+            incomplete: false,
+            leading: Vec::new(),
+            results: (0..50)
+                .map(|n| TestTold { test: format!("udp-echo, {n} B, binary"), figures: Vec::new() })
+                .collect(),
+            left_out: 0,
+            thresholds: failed_first(thresholds.iter().map(threshold).collect()),
+            thresholds_left_out: 0,
+            failures: vec!["udp-echo, 100 B: no answer".into(); failures],
+            failures_left_out: 0,
+            remarks: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn thresholds_that_failed_are_kept_longest() {
+        let mut mixed: Vec<bool> = vec![true; 200];
+        mixed.extend([false; 3]);
+        let mut told = told(&mixed, 100);
+        told.shorten();
+        assert!(bytes(&told) <= SHORT, "{}", bytes(&told));
+        assert_eq!(told.thresholds.len(), 3, "{told:?}");
+        assert!(told.thresholds.iter().all(|it| !it.passed));
+        assert!(!told.results.is_empty() && !told.failures.is_empty());
+        // Nothing is left out that fits.
+        assert!(bytes(&told) + 200 > SHORT, "{}", bytes(&told));
+    }
+
+    #[test]
+    fn even_those_that_failed_are_cut_where_they_are_too_many() {
+        let mut told = told(&[false; 300], 0);
+        told.shorten();
+        assert!(bytes(&told) <= SHORT && told.results.is_empty());
+        assert!(!told.thresholds.is_empty());
     }
 }

@@ -50,6 +50,7 @@ use plan::{
     IMAGE, LARGEST_IMAGE, LEAST, PAYLOAD, SEALED, TESTS, check_cast, distance, print_distance,
     usual_count,
 };
+pub(crate) use plan::{serves_many, test_name};
 
 pub(super) const KIND: &str = "esp-now";
 
@@ -180,12 +181,8 @@ impl TestKind for EspNow {
                 _ => PAYLOAD,
             };
         }
-        let serves_many = !matches!(
-            self.test,
-            EspNowTest::OneWay | EspNowTest::Ping | EspNowTest::Throughput | EspNowTest::Crypto
-        );
         self.lab.open = OpenPlaces {
-            devices: serves_many && !named.contains(&"devices"),
+            devices: serves_many(self.test) && !named.contains(&"devices"),
             distance: !named.contains(&"distance"),
         };
         // What is timed there is the encryption.

@@ -1,6 +1,6 @@
 //! Values of a plan's keys: how packets are sent, how far the devices are, and the report's usual ones.
 
-use crate::plan::metres;
+use crate::plan::{metres, word_of};
 use alloc::format;
 use alloc::string::String;
 use core::time::Duration;
@@ -38,6 +38,19 @@ pub(super) const fn usual_count(test: EspNowTest) -> u32 {
         EspNowTest::MultiPing => 100,
         _ => DEFAULT.count,
     }
+}
+
+/// Returns whether a test is with many devices at once.
+pub(crate) const fn serves_many(test: EspNowTest) -> bool {
+    !matches!(
+        test,
+        EspNowTest::OneWay | EspNowTest::Ping | EspNowTest::Throughput | EspNowTest::Crypto
+    )
+}
+
+/// Returns the word of a plan for a test.
+pub(crate) fn test_name(test: EspNowTest) -> &'static str {
+    word_of(&TESTS, test)
 }
 
 /// The names of the tests.

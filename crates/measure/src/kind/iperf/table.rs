@@ -116,8 +116,7 @@ const CASE_FRAME: TableFrame<'_> = TableFrame {
     section: KIND,
     title: "iperf: throughput by test case",
     notes: &[
-        "to the device, and TX as the device sees them: what this host sends is the device's RX. Payload, \
-         without headers. Sent and received differ: over UDP the device's report says what arrived, \
+        "Rates are of the payload, without headers. Sent and received differ: over UDP the device's report says what arrived, \
          over TCP its receive window shows what its application read; the rest was still on the \
          way at the end.",
     ],

@@ -42,6 +42,9 @@ pub(super) const DEFAULT: MqttRate = MqttRate {
     session_expiry: None,
 };
 
+/// Lowest and highest rate that can be offered, in messages a second.
+const OFFERED: (f64, f64) = (0.001, 1e8);
+
 /// Steps that a search for the highest rate usually takes.
 const SEARCH_STEPS: u32 = 14;
 
@@ -310,6 +313,10 @@ impl TestKind for MqttRate {
         }
     }
 
+    fn is_heard(&self) -> bool {
+        matches!(self.mode, MqttMode::Listen)
+    }
+
     fn live(&self) -> LiveFigures {
         let times = LiveTimes { base: "latency", statistics: QUANTILES, of: response };
         match self.mode {
@@ -387,7 +394,7 @@ fn offered(text: &str) -> Result<MqttMode, String> {
     }
     let rate = |text: &str| {
         let rate = units::parse(text, Dimension::Rate)?;
-        if (0.001..=1e8).contains(&rate) {
+        if (OFFERED.0..=OFFERED.1).contains(&rate) {
             Ok(rate)
         } else {
             Err(format!("`{text}` is out of range: use 0.001 /s to 100000000 /s"))

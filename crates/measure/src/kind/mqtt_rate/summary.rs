@@ -34,7 +34,7 @@ mod numbering;
 
 pub(super) use listen::HeardMessages;
 
-use super::KIND;
+use super::{KIND, OFFERED};
 use crate::cell::{Cell, Estimate};
 use crate::interval::{mean_t, wilson};
 use crate::kind::TestKind;
@@ -310,18 +310,30 @@ pub(super) fn end_of_range(workload: &MqttRate, recorded: &Recorded) -> Option<S
             .map(|rate| format!("The search was cut short: {rate}/s came without loss so far."));
     }
     match (search.passed(), search.failed()) {
-        (Some(rate), None) => Some(format!(
-            "The end of the search was reached: {rate}/s came without loss, and the limit is higher. Raise the end: \
-             --search {rate}..{}",
-            rate * 10.0
-        )),
-        (None, Some(rate)) => Some(format!(
-            "The start of the search already fails: {rate}/s lost messages, and the limit is lower. Lower the start: \
-             --search {}..{rate}",
-            rate / 10.0
-        )),
+        (Some(rate), None) => {
+            let remedy = range(rate, (10.0 * rate).min(OFFERED.1));
+            let remedy = remedy.map(|it| format!(" Raise the end: {it}.")).unwrap_or_default();
+            Some(format!(
+                "The end of the search was reached: {rate}/s came without loss, and the limit is higher.{remedy}"
+            ))
+        }
+        (None, Some(rate)) => {
+            let remedy = range((rate / 10.0).max(OFFERED.0), rate);
+            let remedy = remedy.map(|it| format!(" Lower the start: {it}.")).unwrap_or_default();
+            Some(format!(
+                "The start of the search already fails: {rate}/s lost messages, and the limit is lower.{remedy}"
+            ))
+        }
         _ => None,
     }
+}
+
+/// Says how a search of that range is asked for, on the command line of `espbench mqtt-rate` and in a plan; `None` where
+/// no rate is left to be tried.
+fn range(low: f64, high: f64) -> Option<String> {
+    (low < high).then(|| {
+        format!("--search {low}..{high}, or in a plan offered = \"search {low} /s to {high} /s\"")
+    })
 }
 
 /// Returns words on how sure the accepted rate is.

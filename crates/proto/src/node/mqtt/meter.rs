@@ -6,6 +6,10 @@ use espbench_model::time::{Duration, Instant};
 /// Length of the intervals that the receiver reports.
 pub(super) const INTERVAL: Duration = Duration::from_secs(1);
 
+/// Time between a message and the edge before it where messages are rare: periods of whole, half and quarter seconds
+/// stay away from edges by an eighth or more.
+const APART: Duration = Duration::from_millis(375);
+
 /// A counter of arrivals in each second.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ArrivalMeter {
@@ -25,10 +29,11 @@ impl ArrivalMeter {
     }
 
     /// Begins between two messages, so that a message that comes at its usual time is on no edge of a second: in the
-    /// middle, or whole seconds after that.
+    /// middle, or, where a middle may lie whole seconds from the messages, [`APART`] before the second.
     pub(super) fn begin_between(&mut self, first: Instant, second: Instant) {
-        let half = second.since(first).as_nanos() / 2 % INTERVAL.as_nanos();
-        self.begin(Instant::from_nanos(second.as_nanos() - half as u64));
+        let half = second.since(first) / 2;
+        let before = if half < INTERVAL - INTERVAL / 4 { half } else { APART };
+        self.begin(Instant::from_nanos(second.as_nanos() - before.as_nanos() as u64));
     }
 
     /// Counts a message that is in no interval.
@@ -85,5 +90,26 @@ impl ArrivalMeter {
         };
         (self.seq, self.from, self.count, self.bytes) = (self.seq + 1, end, 0, 0);
         interval
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_at_their_usual_time_are_on_no_edge_of_a_second() {
+        for period_ms in [20, 100, 250, 1000, 1500, 1990, 2000, 2010, 2500, 3000, 4000, 10_000] {
+            let period = Duration::from_millis(period_ms);
+            let at = |n: u32| Instant::from_nanos(7_000_000) + period * n;
+            let mut meter = ArrivalMeter::default();
+            meter.begin_between(at(0), at(1));
+            let least = (period / 4).min(Duration::from_millis(10));
+            for n in 1..10 {
+                let after = at(n).since(meter.from).as_nanos() % INTERVAL.as_nanos();
+                let apart = after.min(INTERVAL.as_nanos() - after);
+                assert!(apart >= least.as_nanos(), "{period_ms} ms, message {n}: {apart} ns");
+            }
+        }
     }
 }

@@ -219,7 +219,10 @@ impl Gathered {
         if counts.not_utf8 > 0 || counts.controls > counts.lines {
             bail!(UserError::new("no log of a console").because("it is no text").remedy(WANTED));
         }
-        let why = format!("none of its {} lines is of a console of ESP-IDF", counts.lines);
+        let why = match counts.lines {
+            1 => "its one line is of no console of ESP-IDF".into(),
+            lines => format!("none of its {lines} lines is of a console of ESP-IDF"),
+        };
         bail!(UserError::new("no log of a console").because(why).remedy(WANTED))
     }
 

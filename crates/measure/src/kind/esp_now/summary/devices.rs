@@ -104,7 +104,7 @@ fn spread(out: &mut EspNowCells<'_>, devices: &[Device], means: &[f64]) {
 fn loss(devices: &[Device]) -> Estimate {
     let losses: Vec<f64> = devices.iter().filter_map(Device::loss).collect();
     let counts: Vec<(u64, u64)> =
-        devices.iter().map(|it| (it.tally.lost + it.tally.late, it.tally.probes)).collect();
+        devices.iter().map(|it| it.tally.loss_of(LateProbes::Lost)).collect();
     let share = cluster::proportion(&counts).scaled(100.0);
     // All devices ask equally often, so that both are the same but for what a stop left open.
     Estimate { value: mean(&losses), ..share }

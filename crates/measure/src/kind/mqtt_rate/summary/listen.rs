@@ -72,7 +72,7 @@ impl HeardMessages {
         let (time, rest) = (print_duration(span(listened)), listened.end.since(*last));
         match self.spanned() {
             None => caveats.push(format!(
-                "One message came in {time}: a rate takes two. Listen for longer (--time)."
+                "One message came in {time}: a rate takes two. Listen for longer (`time`)."
             )),
             Some(_) => {
                 let longest = self.gaps().into_iter().fold(0.0, f64::max) / 1e3;
@@ -110,7 +110,7 @@ impl MqttCells<'_> {
     fn heard(&mut self, recorded: &Recorded, arrivals: &HeardMessages) {
         let n = arrivals.times.len() as u64;
         // Intervals leave further copies out, which are none where numbers are no counter.
-        let is_whole = !matches!(arrivals.numbering, MessageNumbering::Other(_));
+        let is_whole = !matches!(arrivals.numbering, MessageNumbering::Other(..));
         let seconds = if is_whole { seconds_until_last(recorded, arrivals) } else { Vec::new() };
         let enough = seconds.len() >= FEWEST_SECONDS;
         let spread = if enough { mean_t(&seconds) } else { Estimate::default() };
@@ -150,7 +150,7 @@ impl MqttCells<'_> {
     }
 }
 
-/// Returns the messages in each whole second until the last one came.
+/// Returns the messages in each whole second until the last one came; without the one in which the device fell silent.
 fn seconds_until_last(recorded: &Recorded, arrivals: &HeardMessages) -> Vec<f64> {
     let Some(&last) = arrivals.times.last() else { return Vec::new() };
     let of_receiver = |sample: &Sample| match sample {
@@ -159,7 +159,10 @@ fn seconds_until_last(recorded: &Recorded, arrivals: &HeardMessages) -> Vec<f64>
     };
     let all: Vec<Interval> = recorded.samples.iter().filter_map(of_receiver).collect();
     let whole = all.iter().map(span).max();
-    let until_last = |it: &&Interval| Some(span(it)) == whole && it.start < last;
+    // Of what was no whole second of messages, a rate would be of less than it says.
+    let usual = Sorted::new(arrivals.gaps()).quantile(0.5).value.unwrap_or_default();
+    let is_filled = |it: &Interval| milliseconds(last.min(it.end), it.end) <= usual;
+    let until_last = |it: &&Interval| Some(span(it)) == whole && it.start < last && is_filled(it);
     all.iter().filter(until_last).filter_map(message_rate).collect()
 }
 

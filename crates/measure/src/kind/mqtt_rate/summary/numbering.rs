@@ -24,8 +24,8 @@ pub(in crate::kind::mqtt_rate) enum MessageNumbering {
     Single,
     /// They count the messages.
     Counted,
-    /// They are no counter; the first of them.
-    Other(Vec<u64>),
+    /// They are no counter; the first of them, and how many came.
+    Other(Vec<u64>, usize),
 }
 
 impl MessageNumbering {
@@ -44,7 +44,7 @@ impl MessageNumbering {
                 if ONE_IN * by_one >= steps && by_one >= 2 * down {
                     Self::Counted
                 } else {
-                    Self::Other(numbers.iter().take(QUOTED).copied().collect())
+                    Self::Other(numbers.iter().take(QUOTED).copied().collect(), numbers.len())
                 }
             }
         }
@@ -61,12 +61,14 @@ impl MessageNumbering {
             Self::Nothing | Self::Counted => return None,
             Self::Absent => "These messages hold no number".to_string(),
             Self::Single => "One number came".to_string(),
-            Self::Other(numbers) => {
+            Self::Other(numbers, came) => {
                 let all: Vec<String> = numbers.iter().map(u64::to_string).collect();
                 let last = if numbers.iter().all(|it| *it == numbers[0]) {
                     format!("are {}, over and over", all[0])
-                } else {
+                } else if *came > all.len() {
                     format!("are {}, …", all.join(", "))
+                } else {
+                    format!("are {}", all.join(", "))
                 };
                 format!("These messages do not look numbered (their last digits {last})")
             }
@@ -119,6 +121,7 @@ mod tests {
                 .unwrap()
                 .starts_with("These messages hold no number:")
         );
+        assert!(of(&[5, 7]).caveat().unwrap().contains("(their last digits are 5, 7)"));
         assert!(of(&[7]).caveat().unwrap().starts_with("One number came:"));
         assert_eq!((of(&[]).caveat(), of(&[1, 2, 3]).caveat()), (None, None));
     }

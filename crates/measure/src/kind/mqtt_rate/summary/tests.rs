@@ -166,9 +166,17 @@ fn the_end_of_a_search_is_no_answer() {
         end.starts_with("The end of the search was reached: 5000/s came without loss"),
         "{end}"
     );
-    assert!(end.ends_with("--search 5000..50000"), "{end}");
+    let plan = "offered = \"search 5000 /s to 50000 /s\".";
+    assert!(end.contains("--search 5000..50000") && end.ends_with(plan), "{end}");
     let start = told(step(0, 10.0, 3).to_vec());
-    assert!(start.contains("10/s lost messages") && start.ends_with("--search 1..10"), "{start}");
+    assert!(start.contains("10/s lost messages") && start.contains("--search 1..10"), "{start}");
+    // No range is proposed that the key would refuse.
+    let of =
+        |low, high, samples| caveats(&recorded(MqttMode::Search { low, high }, samples)).remove(0);
+    let high = [2e7, 5e7].map(|rate| (0..REPETITIONS).flat_map(move |link| step(link, rate, 0)));
+    let end = of(2e7, 5e7, high.into_iter().flatten().collect());
+    assert!(end.contains("search 50000000 /s to 100000000 /s"), "{end}");
+    assert_eq!(super::range(0.001, 0.001), None);
     assert_eq!(
         told(passed[..6].to_vec()),
         "The search was cut short: 10/s came without loss so far."
@@ -293,6 +301,24 @@ fn a_device_that_falls_silent_and_one_message_are_told() {
         caveats(&silent),
         ["The last message came 8.1 s before the end of 10 s: the rate is that until then."]
     );
+    // The second in which it falls silent is none of its rate.
+    let times: Vec<u64> = (0..53).map(|n| n * 100).collect();
+    let mut silent = listened(&times, |n| n, 12_000);
+    for second in 0..12_u64 {
+        let came = times.iter().filter(|it| **it / 1000 == second).count() as u64;
+        silent.samples.push(Sample::Interval(Interval {
+            seq: second,
+            observer: Observer::Receiver,
+            start: at(1000 * second),
+            end: at(1000 * second + 1000),
+            datagrams: Some(came),
+            ..Interval::default()
+        }));
+    }
+    let cells = summarized(&silent);
+    assert_eq!(cell(&cells, "message_rate_min").value, Some(10.0));
+    let rate = cell(&cells, "message_rate");
+    assert_eq!((rate.ci_low, rate.ci_high), (Some(10.0), Some(10.0)));
     let one = listened(&[0], |n| n, 4000);
     assert_eq!(cell(&summarized(&one), "message_rate").value, None);
     let told = caveats(&one);
