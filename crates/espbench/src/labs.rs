@@ -1,7 +1,7 @@
 //! Labs by name: the built-in ones, and files of the user's.
 
-use crate::{named_file, texts};
 use crate::user_error::UserError;
+use crate::{named_file, texts};
 use anyhow::bail;
 use espbench_model::sdkconfig::ChipWithoutWifi;
 use espbench_sim::lab::file::{FileKind, Library, is_path};

@@ -1,5 +1,6 @@
 //! Files that a user names, read with a bound: a device, a pipe or a sparse file has no length that could be asked for.
 
+use espbench_doctor::file::{DoctorFileFault, is_binary};
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::path::Path;
@@ -71,6 +72,42 @@ pub fn program(path: &Path) -> io::Result<Vec<u8>> {
     from(io::Cursor::new(first).chain(file), most)
 }
 
+/// Bytes of a log by which it is known to be one.
+const HEAD: usize = 4096;
+
+/// Log of a console, of any length: what begins as no text ends with an error, so that reading a device ends.
+#[derive(Debug)]
+pub struct LogStream<R> {
+    from: R,
+    head: Option<Vec<u8>>,
+}
+
+impl<R: Read> LogStream<R> {
+    /// Reads a log from a stream.
+    pub const fn new(from: R) -> Self {
+        Self { from, head: Some(Vec::new()) }
+    }
+}
+
+impl<R: Read> Read for LogStream<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let count = self.from.read(into)?;
+        if let Some(head) = &mut self.head {
+            head.extend_from_slice(&into[..count]);
+            if head.len() >= HEAD {
+                if is_binary(head) {
+                    return Err(io::Error::new(
+                        ErrorKind::InvalidData,
+                        DoctorFileFault::Binary.to_string(),
+                    ));
+                }
+                self.head = None;
+            }
+        }
+        Ok(count)
+    }
+}
+
 /// First bytes of a file in ELF.
 const ELF: &[u8] = b"\x7fELF";
 
@@ -94,6 +131,22 @@ mod tests {
         let endless = text_from(io::repeat(b'a'), WRITTEN).unwrap_err();
         assert_eq!(endless.to_string(), "it is longer than 1 MB");
         assert_eq!(text_from(&b"\xff"[..], 3).unwrap_err().kind(), ErrorKind::InvalidData);
+    }
+
+    #[test]
+    fn a_log_that_begins_as_none_ends() {
+        let mut bytes = vec![0; 1000];
+        let mut zeros = LogStream::new(io::repeat(0));
+        let ended =
+            std::iter::from_fn(|| Some(zeros.read(&mut bytes))).take(10).find_map(Result::err);
+        assert_eq!(ended.unwrap().to_string(), "it holds bytes that no text has");
+        let log = [&[0; 9][..], &b"I (1) wifi: x\r\n".repeat(1000)].concat();
+        let mut read = Vec::new();
+        LogStream::new(&log[..]).read_to_end(&mut read).unwrap();
+        assert_eq!(read, log);
+        // As PowerShell writes it.
+        let wide: Vec<u8> = log[9..].iter().flat_map(|it| [*it, 0]).collect();
+        LogStream::new(&wide[..]).read_to_end(&mut read).unwrap();
     }
 
     #[test]

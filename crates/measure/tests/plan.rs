@@ -445,7 +445,8 @@ fn cells_are_counted_before_they_are_made() {
     let said = |text: &str| PlanSet::parse(text).unwrap_err().to_string();
     let many = "line 2, column 1: the plan has more than 10000 cells: shorten its lists";
     // Made first, these would need up to 2^80 bytes.
-    for (values, keys) in [(50, &keys[..]), (101, &keys[..2]), (10_000, &keys), (10_001, &keys[..1])]
+    for (values, keys) in
+        [(50, &keys[..]), (101, &keys[..2]), (10_000, &keys), (10_001, &keys[..1])]
     {
         assert_eq!(said(&matrix(values, keys)), many, "{values}");
     }
@@ -460,7 +461,8 @@ fn cells_are_counted_before_they_are_made() {
 
 #[test]
 fn repetitions_are_counted_before_they_are_made() {
-    let repeated = |times: u32, sizes: usize| format!("repetitions = {times}\n{}", matrix(sizes, &["size"]));
+    let repeated =
+        |times: u32, sizes: usize| format!("repetitions = {times}\n{}", matrix(sizes, &["size"]));
     assert_eq!(PlanSet::parse(&repeated(1000, 100)).unwrap().steps().len(), 100_000);
     let said = PlanSet::parse(&repeated(1000, 101)).unwrap_err().to_string();
     let wanted = "line 3, column 1: the plan has more than 100000 cells with its repetitions: use fewer of them, or \

@@ -149,7 +149,8 @@ mod tests {
         let coloured = Untrusted::coloured(text).to_string();
         assert_eq!(coloured, [&text[..15], shown, "\u{fffd}[6n\u{fffd}["].concat());
         assert!(!Untrusted::lines(text).to_string().contains('\x1b'));
-        let console = Untrusted::console("\x1b[6n\x1b[999C\r\x1b[0K>\x1b[c\x1b]52;c;eA==\x07").to_string();
+        let console =
+            Untrusted::console("\x1b[6n\x1b[999C\r\x1b[0K>\x1b[c\x1b]52;c;eA==\x07").to_string();
         assert_eq!(console, "\x1b[6n\x1b[999C\r\x1b[0K>\u{fffd}[c\u{fffd}]52;c;eA==\u{fffd}");
     }
 

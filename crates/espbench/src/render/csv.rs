@@ -90,8 +90,7 @@ mod tests {
 
     #[test]
     fn formulas_are_text_and_numbers_stay() {
-        for formula in ["=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1", "-3.5–2"]
-        {
+        for formula in ["=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1", "-3.5–2"] {
             assert_eq!(harmless(formula), format!("'{formula}"));
         }
         assert_eq!(harmless("\r=1"), "'\u{fffd}=1");

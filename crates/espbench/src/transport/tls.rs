@@ -74,7 +74,8 @@ impl Tls {
             (None, None) => builder.with_no_client_auth(),
             (Some(cert), Some(key)) => {
                 let chain = certificates(cert)?;
-                let wrong = |why: String| format!("{}: no private key in PEM ({why})", key.display());
+                let wrong =
+                    |why: String| format!("{}: no private key in PEM ({why})", key.display());
                 let pem = named_file::bytes(key, named_file::WRITTEN);
                 let pem = pem.map_err(|e| wrong(e.to_string()))?;
                 let secret =
@@ -128,7 +129,9 @@ fn version_name(version: rustls::ProtocolVersion) -> &'static str {
 fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
     let wrong = |why: String| format!("{}: no certificate in PEM ({why})", file.display());
     let pem = named_file::bytes(file, named_file::WRITTEN).map_err(|e| wrong(e.to_string()))?;
-    let list: Vec<_> = CertificateDer::pem_slice_iter(&pem).collect::<Result<_, _>>().map_err(|e| wrong(e.to_string()))?;
+    let list: Vec<_> = CertificateDer::pem_slice_iter(&pem)
+        .collect::<Result<_, _>>()
+        .map_err(|e| wrong(e.to_string()))?;
     if list.is_empty() { Err(wrong("there is none in it".into())) } else { Ok(list) }
 }
 

@@ -67,7 +67,9 @@ impl CellCounter {
             format!("the plan has more than {MOST_CELLS} cells: shorten its lists")
         } else if self.steps > MOST_STEPS {
             let most = "the plan has more than";
-            format!("{most} {MOST_STEPS} cells with its repetitions: use fewer of them, or shorten its lists")
+            format!(
+                "{most} {MOST_STEPS} cells with its repetitions: use fewer of them, or shorten its lists"
+            )
         } else {
             return Ok(());
         };

@@ -160,7 +160,9 @@ pub enum ExcerptLine<'a> {
 impl fmt::Display for ExcerptLine<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
-            Self::Station { number, name } => write!(f, "station {number} {}", Untrusted::line(name)),
+            Self::Station { number, name } => {
+                write!(f, "station {number} {}", Untrusted::line(name))
+            }
             Self::Window { begin, end, why } => {
                 write!(f, "window {begin} {end} {}", Untrusted::line(why))
             }

@@ -394,7 +394,7 @@ mod tests {
             "    1.234567    node3 > frame 7 to node4, 25 B, channel 6, attempt 2; lost; not acknowledged"
         );
         let printed = text(TalkEvent::Printed("a\x1b[31m\tb".into()));
-        assert_eq!(printed, "    1.234567    node3 | a\u{FFFD}[31m\u{FFFD}b");
+        assert_eq!(printed, "    1.234567    node3 | a\u{FFFD}[31m b");
     }
 
     #[test]
