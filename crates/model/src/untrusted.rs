@@ -120,7 +120,7 @@ mod tests {
     use super::*;
     use std::string::{String, ToString as _};
 
-    /// Every character that must not be shown as it is.
+    /// Returns every character that must not be shown as it is.
     fn hostile() -> impl Iterator<Item = char> {
         let control = ('\0'..'\u{a0}').filter(|it| it.is_control());
         let bidirectional = ['\u{61c}', '\u{200e}', '\u{200f}'];

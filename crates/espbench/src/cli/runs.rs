@@ -87,7 +87,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
             text,
             "{:width$}  {}  {:20}  {state}",
             Untrusted::line(&run.name).to_string(),
-            Untrusted::line(&run.facts.started).to_string(),
+            Untrusted::line(&run.facts.started),
             Untrusted::line(&run.facts.target).to_string()
         );
     }
