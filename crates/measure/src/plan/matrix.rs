@@ -38,7 +38,7 @@ pub(super) fn kind_named(value: &Scalar) -> Result<Workload, String> {
 }
 
 /// Cells that the plans of one text may have: more is a slip of the hand.
-const MOST_CELLS: usize = 10_000;
+pub const MOST_CELLS: usize = 10_000;
 
 /// Cells that they may have with all repetitions.
 const MOST_STEPS: usize = 100_000;

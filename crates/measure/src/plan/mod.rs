@@ -55,7 +55,7 @@ pub use goal::Goal;
 pub(crate) use key::{PlanKey, PlanValue, key_names, words};
 pub(crate) use lab::is_name;
 pub use lab::lab_keys;
-pub use matrix::defaults;
+pub use matrix::{MOST_CELLS, defaults};
 pub(crate) use matrix::{DAY, MILLISECOND, UDP_MAX, word_of};
 pub use places::PlacesAsked;
 pub use print::print;

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 /// A title of the terminal, a colour by C1, a bell, and text from right to left.
 const HOSTILE: &str = "a\u{1b}]0;b\u{9b}31m\u{7}c\u{202e}d\u{2066}e\u{61c}";
 
-/// That text in quotes, for TOML and JSON.
+/// Hostile text in quotes, for TOML and JSON.
 const QUOTED: &str = r#""a\u001b]0;b\u009b31m\u0007c\u202ed\u2066e\u061c""#;
 
 /// Checks that nothing of what a command printed is unsafe.
