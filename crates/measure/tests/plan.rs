@@ -469,3 +469,11 @@ fn repetitions_are_counted_before_they_are_made() {
                   shorten its lists";
     assert_eq!(said, wanted);
 }
+
+#[test]
+fn thresholds_are_bounded() {
+    let block = "[[threshold]]\nmetric = \"rtt_p99\"\nmax = \"30 ms\"\n";
+    let of = |count: usize| matrix(1, &["size"]) + &block.repeat(count);
+    assert_eq!(Plan::parse(&of(1000)).unwrap().thresholds.len(), 1000);
+    assert_eq!(error(&of(1001)), "line 3005, column 1: a plan has at most 1000 thresholds");
+}

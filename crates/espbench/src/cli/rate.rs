@@ -312,7 +312,8 @@ mod tests {
     #[test]
     fn ranges_as_typed() {
         assert_eq!(range("10..20000"), Ok(Range { low: 10.0, high: 20_000.0 }));
-        for wrong in ["10", "20..10", "0..5", "a..b", "1..inf", "5e-324..10", "1..1e300", "nan..1"] {
+        for wrong in ["10", "20..10", "0..5", "a..b", "1..inf", "5e-324..10", "1..1e300", "nan..1"]
+        {
             assert!(range(wrong).is_err(), "{wrong}");
         }
     }

@@ -15,6 +15,9 @@ use espbench_model::text;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+/// Thresholds of a plan, each of which may be held against each of its cells.
+const MOST_THRESHOLDS: usize = 1000;
+
 /// Mistake in a plan, with its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlanError {
@@ -394,7 +397,7 @@ const THRESHOLD: PlanKey = PlanKey::new(
     "threshold",
     PlanValue::Form("blocks `[[threshold]]`"),
     "",
-    "limits on the results; status 1 where one fails",
+    "limits on the results, at most 1,000; status 1 where one fails",
 )
 .or("none");
 /// Keys of a plan.
@@ -425,6 +428,10 @@ pub(super) fn plan(text: &str, counter: &mut CellCounter) -> Result<Plan, PlanEr
     }
     if workloads.is_empty() {
         return Err(PlanError::at(text, 0, "nothing to measure: add a [[measure]] block"));
+    }
+    if let Some(more) = thresholds.get(MOST_THRESHOLDS) {
+        let message = format!("a plan has at most {MOST_THRESHOLDS} thresholds");
+        return Err(more.error(more.place(), message));
     }
     let thresholds = thresholds.into_iter().map(limits::threshold).collect::<Result<_, _>>()?;
     Ok(Plan {
