@@ -41,6 +41,9 @@ run_one() {
     scratch=$(mktemp -d)
     local corpus=("$scratch" "corpus/$target")
     [ "${KEEP:-0}" = 1 ] && corpus=("corpus/$target")
+    # Words of the target's language, where it has a list of them.
+    local words="dictionaries/$target.dict"
+    [ -f "$words" ] && corpus+=("-dict=$words")
     if ! FUZZ_TARGET=$target "$folder/$host/$profile/$program" "${corpus[@]}" -max_total_time="$seconds" -timeout=10 \
         -rss_limit_mb=2048 -artifact_prefix="artifacts/$target-" >"$scratch.log" 2>&1; then
         tail -n 30 "$scratch.log" >&2

@@ -53,11 +53,12 @@ def run_piece(folder, target, executions, revision, longest):
     artifacts = WORK / "artifacts"
     for it in (corpus, artifacts):
         it.mkdir(parents=True, exist_ok=True)
+    words = ROOT / "fuzz" / "dictionaries" / f"{target}.dict"
     begun = time.monotonic()
     done = subprocess.run(
         [folder / target, corpus, ROOT / "fuzz" / "corpus" / target, f"-runs={executions}", f"-max_total_time={PIECE}", "-timeout=60",
          "-rss_limit_mb=2048", "-print_final_stats=1", "-reload=0", f"-artifact_prefix={artifacts}/{target}-",
-         *([f"-max_len={longest}"] if longest else [])],
+         *([f"-max_len={longest}"] if longest else []), *([f"-dict={words}"] if words.exists() else [])],
         capture_output=True, text=True, errors="replace", cwd=ROOT / "fuzz",
     )
     found = re.search(r"stat::number_of_executed_units: (\d+)", done.stderr)

@@ -186,11 +186,14 @@ fn doctor_incident(data: &[u8], log: &espbench_doctor::log::LogSummary) {
     assert!(findings.is_empty() || (shares - 1.0).abs() < 1e-9, "{findings:?}");
 }
 
-/// Reads a plan's text: reading ends, and the plan can be printed and read again.
+/// Reads a plan's text: reading ends, what is read has a bounded number of cells, and the plan can be printed and read
+/// again. So few bytes make at most so many cells in at most so much memory, whatever lists they multiply.
 pub fn plan(data: &[u8]) {
     use espbench_measure::plan::{PlanSet, label, print};
     let Ok(text) = std::str::from_utf8(data) else { return };
     let Ok(set) = PlanSet::parse(text) else { return };
+    assert!(set.plans.iter().map(|it| it.workloads.len()).sum::<usize>() <= 10_000);
+    assert!(set.steps().len() <= 100_000);
     for plan in &set.plans {
         let workloads = &plan.workloads[..plan.workloads.len().min(50)];
         workloads.iter().for_each(|w| assert!(!label(w).is_empty()));

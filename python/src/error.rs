@@ -10,7 +10,8 @@ const CLASS: &str = "EspbenchError";
 
 /// Returns the exception of an error: what failed, why, and what to do are attributes of it.
 pub(crate) fn of(py: Python<'_>, error: &UserError) -> PyErr {
-    let parts = (&error.what, &error.why, &error.remedy);
+    let [what, why, remedy] = error.shown();
+    let parts = (what, why, remedy);
     let made = py.import(MODULE).and_then(|it| it.getattr(CLASS)).and_then(|it| it.call1(parts));
     made.map_or_else(|failed| failed, PyErr::from_value)
 }

@@ -169,7 +169,7 @@ impl Reading {
         if begin.is_empty() {
             return Self::Refused(DoctorFileFault::Empty);
         }
-        if !is_utf16(begin) && is_binary(begin) {
+        if is_binary(begin) {
             return Self::Refused(DoctorFileFault::Binary);
         }
         if let Some(form) = OwnForm::of(&plain(begin)) {
@@ -234,8 +234,13 @@ fn plain(bytes: &[u8]) -> Cow<'_, [u8]> {
     text.iter().copied().filter(|it| *it != 0).collect::<Vec<u8>>().into()
 }
 
-/// Returns whether one byte in ten or more is none of a text. A console that resets or is unplugged leaves a few.
-fn is_binary(head: &[u8]) -> bool {
+/// Returns whether the beginning of a file is that of no log: one byte in ten or more is none of a text, and it is not
+/// UTF-16. A console that resets or is unplugged leaves a few.
+#[must_use]
+pub fn is_binary(head: &[u8]) -> bool {
+    if is_utf16(head) {
+        return false;
+    }
     let of_text = |it: &u8| matches!(it, b'\t' | b'\n' | b'\r' | 0x08 | 0x1b) || *it >= b' ';
     head.iter().filter(|it| !of_text(it)).count() * 10 >= head.len()
 }

@@ -1,7 +1,7 @@
 //! Labs by name: the built-in ones, and files of the user's.
 
-use crate::texts;
 use crate::user_error::UserError;
+use crate::{named_file, texts};
 use anyhow::bail;
 use espbench_model::sdkconfig::ChipWithoutWifi;
 use espbench_sim::lab::file::{FileKind, Library, is_path};
@@ -63,7 +63,7 @@ fn beside(library: &mut Library, kind: FileKind, name: &str, folder: &Path) -> a
 fn link_trace(library: &mut Library, lab: &str, folder: &Path) -> anyhow::Result<()> {
     let Some((name, line, column)) = library.link_trace_of(lab) else { return Ok(()) };
     let (name, file) = (name.to_owned(), folder.join(name));
-    let text = texts::read(&file, "trace")
+    let text = texts::read(&file, "trace", named_file::RECORDED)
         .map_err(|error| anyhow::anyhow!("{lab}: line {line}, column {column}: {error:#}"))?;
     library.add_link_trace(&name, &text).map_err(|mut wrong| {
         wrong.file = file.display().to_string();
@@ -72,7 +72,7 @@ fn link_trace(library: &mut Library, lab: &str, folder: &Path) -> anyhow::Result
 }
 
 fn add(library: &mut Library, kind: FileKind, name: &str, path: &Path) -> anyhow::Result<()> {
-    let text = texts::read(path, kind.word())?;
+    let text = texts::read(path, kind.word(), named_file::WRITTEN)?;
     library.add(kind, name, &text).map_err(|mut wrong| {
         wrong.file = path.display().to_string();
         let remedy = format!("docs/labs.md has every key of a {}", kind.word());
@@ -86,7 +86,7 @@ fn add(library: &mut Library, kind: FileKind, name: &str, path: &Path) -> anyhow
 /// The file cannot be read.
 pub fn kind(name: &str, usual: FileKind) -> anyhow::Result<FileKind> {
     if is_path(name) {
-        let text = texts::read(Path::new(name), "file")?;
+        let text = texts::read(Path::new(name), "file", named_file::WRITTEN)?;
         return Ok(FileKind::of(&text).unwrap_or(usual));
     }
     let library = Library::built_in();

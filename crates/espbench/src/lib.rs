@@ -11,6 +11,7 @@
 //! | [`store`] | the record, in SQLite |
 //! | [`published`] | published figures in files of the user's |
 //! | [`texts`] | text files that people wrote: plans, labs, profiles, environments |
+//! | [`named_file`] | files that a user names, read with a bound |
 //! | [`live_mark`] | how programs learn that devices are simulated in real time |
 //! | [`labs`] | rooms for the simulator by name: built-in ones, and files of the user's |
 //! | [`flash`] | flashing of boards: images, the chip's loader, addresses as functions and lines |
@@ -42,6 +43,7 @@ pub mod flash;
 pub mod labs;
 pub mod live_mark;
 pub mod logic;
+pub mod named_file;
 pub mod published;
 pub mod pump;
 pub mod render;

@@ -1,5 +1,6 @@
 //! Published figures in a file of the user's, in the columns of `reference/published.csv`.
 
+use crate::named_file;
 use espbench_engine::published::{TableError, parse};
 use espbench_measure::cell::Cell;
 use std::path::Path;
@@ -26,7 +27,7 @@ pub enum PublishedError {
 /// File, line and column of the first fault.
 pub fn read(path: &Path) -> Result<Vec<Cell>, PublishedError> {
     let file = path.display().to_string();
-    let text = std::fs::read_to_string(path)
+    let text = named_file::text(path, named_file::RECORDED)
         .map_err(|source| PublishedError::Io { file: file.clone(), source })?;
     Ok(parse(&file, &text)?)
 }

@@ -1,4 +1,5 @@
-//! Everything that the command prints, on stderr and on stdout.
+//! Everything that the command prints, on stderr and on stdout. All of it comes through here, so that no text from
+//! outside reaches a terminal raw, whoever prints it ([`Untrusted`]).
 //!
 //! A stream that fails (a terminal that was closed, a full device, a reader that has gone) ends
 //! nothing here: what is measured is in the store, and matters more than a line about it. `println!`
@@ -6,6 +7,7 @@
 
 use crate::embed;
 use crate::sys::terminal;
+use espbench_model::untrusted::{Untrusted, is_unsafe};
 use std::fmt;
 use std::io::{self, ErrorKind, IsTerminal as _, Write as _};
 use std::sync::{Mutex, PoisonError};
@@ -28,7 +30,9 @@ const UP: &str = "\x1b[A";
 /// Prints one line to stderr, in one piece, so that lines of several threads do not mix; above the status,
 /// where there is one. A failure is ignored: there is nowhere left to report it.
 pub fn line(text: fmt::Arguments<'_>) {
-    if embed::line(text) {
+    let text = text.to_string();
+    let text = Untrusted::lines(&text);
+    if embed::line(format_args!("{text}")) {
         return;
     }
     let status = STATUS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -42,7 +46,7 @@ pub fn status(lines: &[String]) {
         return;
     }
     let width = terminal::columns().unwrap_or(80).saturating_sub(1);
-    let cut = |it: &String| it.chars().filter(|c| !c.is_control()).take(width).collect();
+    let cut = |it: &String| it.chars().filter(|c| !is_unsafe(*c)).take(width).collect();
     let shown: Vec<String> = lines.iter().map(cut).collect();
     let mut status = STATUS.lock().unwrap_or_else(PoisonError::into_inner);
     if *status != shown {
@@ -72,6 +76,27 @@ pub fn is_coloured() -> bool {
 /// # Errors
 /// Any other failure to write.
 pub fn out(text: &str) -> io::Result<()> {
+    shown(Untrusted::lines(text))
+}
+
+/// Prints a drawing to stdout as [`out`] does, with its colours.
+///
+/// # Errors
+/// As [`out`].
+pub fn drawing(text: &str) -> io::Result<()> {
+    shown(if is_coloured() { Untrusted::coloured(text) } else { Untrusted::lines(text) })
+}
+
+/// Prints to stdout what a console prints on the terminal that answers it.
+///
+/// # Errors
+/// As [`out`].
+pub fn console(text: &str) -> io::Result<()> {
+    shown(Untrusted::console(text))
+}
+
+fn shown(text: Untrusted<'_>) -> io::Result<()> {
+    let text = &text.to_string();
     if embed::out(text) {
         return Ok(());
     }

@@ -1,17 +1,18 @@
 //! Text files that people wrote: plans, labs, profiles, environments.
 
+use crate::named_file;
 use anyhow::{Context as _, bail};
 use espbench_model::text::place;
 use std::io::ErrorKind;
 use std::path::Path;
 
-/// Reads the text of a file; errors call the file a `what` (a plan, a lab).
+/// Reads the text of a file of at most so many bytes; errors call the file a `what` (a plan, a lab).
 ///
 /// # Errors
 /// It cannot be read, or is no text, with what to do.
-pub fn read(path: &Path, what: &str) -> anyhow::Result<String> {
+pub fn read(path: &Path, what: &str, most: u64) -> anyhow::Result<String> {
     let shown = path.display();
-    let bytes = match std::fs::read(path) {
+    let bytes = match named_file::bytes(path, most) {
         Ok(bytes) => bytes,
         Err(_) if path.is_dir() => {
             bail!("cannot read the {what} {shown}: it is a folder, name a .toml file in it")
@@ -38,14 +39,14 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("espbench-texts-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let file = folder.join("a.toml");
-        let said = |path: &Path| read(path, "lab").unwrap_err().to_string();
+        let said = |path: &Path| read(path, "lab", named_file::WRITTEN).unwrap_err().to_string();
         std::fs::write(&file, b"a = 1\n\xc3\xbc = \"\xff\"").unwrap();
         let broken = said(&file);
         assert!(broken.ends_with("a.toml: line 2, column 6: not UTF-8, save the lab as that"));
         assert!(said(&folder).ends_with(": it is a folder, name a .toml file in it"));
         assert!(said(&folder.join("b.toml")).ends_with("b.toml: there is no such file"));
         std::fs::write(&file, "\u{fc}").unwrap();
-        assert_eq!(read(&file, "lab").unwrap(), "\u{fc}");
+        assert_eq!(read(&file, "lab", named_file::WRITTEN).unwrap(), "\u{fc}");
         std::fs::remove_dir_all(&folder).unwrap();
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::say::say;
 use espbench_model::sdkconfig::ChipWithoutWifi;
+use espbench_model::untrusted::Untrusted;
 use std::fmt;
 
 /// An error for the user of the command.
@@ -42,30 +43,37 @@ impl UserError {
 
     /// Prints it to stderr.
     pub fn say(&self) {
-        let mut text = format!("espbench: {}", one_line(&self.what));
-        for (head, part) in [("why", &self.why), ("do", &self.remedy)] {
+        let [what, why, remedy] = self.shown();
+        let mut text = format!("espbench: {what}");
+        for (head, part) in [("why", why), ("do", remedy)] {
             if !part.is_empty() {
-                text += &format!("\n  {:<5}{}", format!("{head}:"), one_line(part));
+                text += &format!("\n  {:<5}{part}", format!("{head}:"));
             }
         }
         say!("{text}");
     }
+
+    /// Returns what failed, why, and what to do, each in one line that a terminal may show.
+    #[must_use]
+    pub fn shown(&self) -> [String; 3] {
+        [&self.what, &self.why, &self.remedy].map(|it| one_line(it))
+    }
 }
 
-/// Returns a text in one line.
+/// Returns a text in one line that a terminal may show.
 pub(crate) fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    Untrusted::line(&words).to_string()
 }
 
 /// Draws it in one line, as it stands in the store and in reports.
 impl fmt::Display for UserError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.what)?;
-        if !self.why.is_empty() {
-            write!(f, ": {}", self.why)?;
-        }
-        if !self.remedy.is_empty() {
-            write!(f, "; {}", self.remedy)?;
+        let Self { what, why, remedy } = self;
+        for (before, part) in [("", what), (": ", why), ("; ", remedy)] {
+            if before.is_empty() || !part.is_empty() {
+                write!(f, "{before}{}", Untrusted::line(part))?;
+            }
         }
         Ok(())
     }

@@ -424,3 +424,56 @@ fn sessions_of_mqtt_are_printed_as_they_are_read() {
     assert!(wrong("version = \"5\"\nsession_expiry = \"1.5 s\"").contains("whole seconds"));
     assert!(wrong("version = \"5\"\nsession_expiry = \"367 days\"").contains("`session_expiry`"));
 }
+
+/// Returns a plan whose matrix has that many values of each of these keys.
+fn matrix(values: usize, keys: &[&str]) -> String {
+    let mut text = String::from("name = \"a\"\n[[measure]]\nkind = \"udp-echo\"\n");
+    for key in keys {
+        let value = |it: usize| match *key {
+            "interval" | "timeout" => format!("\"{} ms\"", it + 1),
+            _ => format!("{}", it + 20),
+        };
+        let values: Vec<String> = (0..values).map(value).collect();
+        text += &format!("{key} = [{}]\n", values.join(","));
+    }
+    text
+}
+
+#[test]
+fn cells_are_counted_before_they_are_made() {
+    let keys = ["size", "count", "interval", "timeout"];
+    let said = |text: &str| PlanSet::parse(text).unwrap_err().to_string();
+    let many = "line 2, column 1: the plan has more than 10000 cells: shorten its lists";
+    // Made first, these would need up to 2^80 bytes.
+    for (values, keys) in
+        [(50, &keys[..]), (101, &keys[..2]), (10_000, &keys), (10_001, &keys[..1])]
+    {
+        assert_eq!(said(&matrix(values, keys)), many, "{values}");
+    }
+    assert_eq!(Plan::parse(&matrix(10, &keys)).unwrap().workloads.len(), 10_000);
+    assert_eq!(Plan::parse(&matrix(100, &keys[..2])).unwrap().workloads.len(), 10_000);
+    // Several blocks, and several plans of one text, are counted together.
+    let block = matrix(6_000, &keys[..1]);
+    let (_, second) = block.split_once('\n').unwrap();
+    assert!(said(&format!("{block}{second}")).contains("more than 10000 cells"));
+    assert!(said(&format!("#%% plan a\n{block}#%% plan b\n{block}")).contains("than 10000 cells"));
+}
+
+#[test]
+fn repetitions_are_counted_before_they_are_made() {
+    let repeated =
+        |times: u32, sizes: usize| format!("repetitions = {times}\n{}", matrix(sizes, &["size"]));
+    assert_eq!(PlanSet::parse(&repeated(1000, 100)).unwrap().steps().len(), 100_000);
+    let said = PlanSet::parse(&repeated(1000, 101)).unwrap_err().to_string();
+    let wanted = "line 3, column 1: the plan has more than 100000 cells with its repetitions: use fewer of them, or \
+                  shorten its lists";
+    assert_eq!(said, wanted);
+}
+
+#[test]
+fn thresholds_are_bounded() {
+    let block = "[[threshold]]\nmetric = \"rtt_p99\"\nmax = \"30 ms\"\n";
+    let of = |count: usize| matrix(1, &["size"]) + &block.repeat(count);
+    assert_eq!(Plan::parse(&of(1000)).unwrap().thresholds.len(), 1000);
+    assert_eq!(error(&of(1001)), "line 3005, column 1: a plan has at most 1000 thresholds");
+}

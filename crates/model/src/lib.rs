@@ -15,6 +15,7 @@
 //! | [`search`] | the search for the highest rate without loss: it chooses the next rate to try |
 //! | [`sdkconfig`] | the menuconfig options of ESP-IDF that the simulator and the tuner understand |
 //! | [`text`] | line and column of a byte in a text, and suggestions for misspelt words |
+//! | [`untrusted`] | text from outside as a terminal may show it |
 //! | [`excerpt`] | an excerpt of what happened on the medium, stored as lines of text |
 //!
 //! A first program is `examples/search.rs`: the highest rate that a link carries without loss.
@@ -36,6 +37,7 @@ pub mod sdkconfig;
 pub mod search;
 pub mod text;
 pub mod time;
+pub mod untrusted;
 pub mod workload;
 
 /// The program of the README, compiled and run as a test.

@@ -4,6 +4,7 @@ use super::format::next_head;
 use super::prefix::{unquoted, untimed};
 use alloc::string::String;
 use alloc::vec::Vec;
+use espbench_model::untrusted::is_unsafe;
 
 /// Severity of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -96,7 +97,7 @@ pub fn plain(line: &str) -> String {
             }
             '\t' => out.push(char),
             '\u{2400}'..='\u{2426}' | '\u{feff}' => {}
-            _ if char.is_control() => {}
+            _ if is_unsafe(char) => {}
             _ => out.push(char),
         }
     }

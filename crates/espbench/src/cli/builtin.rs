@@ -1,5 +1,6 @@
 //! The plans that the tool carries.
 
+use crate::named_file;
 use crate::user_error::UserError;
 use espbench_measure::plan::{Plan, guess};
 use espbench_measure::wifi::PREFIX;
@@ -97,7 +98,7 @@ fn read(name: &str) -> anyhow::Result<String> {
         }
         .into());
     }
-    crate::texts::read(path, "plan")
+    crate::texts::read(path, "plan", named_file::WRITTEN)
 }
 
 #[cfg(test)]

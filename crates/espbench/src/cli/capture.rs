@@ -3,9 +3,9 @@
 use super::common::{Format, OutputArgs, TOOL};
 use super::output;
 use crate::cli::file::replace;
-use crate::render;
 use crate::say::say;
 use crate::user_error::{ForUser as _, UserError};
+use crate::{named_file, render};
 use anyhow::{Context as _, bail};
 use espbench_capture::air::esp_now::{CaptureKeys, KeyFileFault};
 use espbench_capture::analysis::{CaptureAnalysis, CaptureSummary};
@@ -86,7 +86,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         replace(path, text.as_bytes()).with_context(|| output::cannot_write(path))?;
         say!("wrote {}", path.display());
     }
-    output::print(&draw(&captured, args.output.format, args.output.full)?)?;
+    output::print_drawing(&draw(&captured, args.output.format, args.output.full)?)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -118,7 +118,7 @@ fn keys(path: Option<&Path>) -> anyhow::Result<CaptureKeys> {
     let Some(path) = path else { return Ok(CaptureKeys::default()) };
     let remedy = "a line has the 32 hexadecimal digits of the AES key, and up to component 2.2 the 16 of its nonce";
     let what = || format!("cannot read the keys of {}", path.display());
-    let text = std::fs::read_to_string(path).for_user(what, remedy)?;
+    let text = named_file::text(path, named_file::WRITTEN).for_user(what, remedy)?;
     CaptureKeys::read(&text).map_err(|fault| {
         let because = match fault {
             KeyFileFault::Line(number) => format!("line {number} is no key"),
@@ -163,7 +163,7 @@ fn draw(captured: &[Captured], format: Format, full: bool) -> anyhow::Result<Str
     Ok(match format {
         Format::Json | Format::Jsonl => {
             let documents: Vec<_> = all().collect();
-            serde_json::to_string_pretty(&documents)? + "\n"
+            render::json::pretty(&documents)?
         }
         Format::Csv => {
             let documents: Vec<_> = all().cloned().collect();

@@ -5,6 +5,7 @@ use crate::target::spec::Access;
 use crate::user_error::UserError;
 use anyhow::Context as _;
 use clap::ValueEnum;
+use espbench_measure::plan::MOST_CELLS;
 use espbench_measure::run::Site;
 use espbench_model::sdkconfig::{Chip, ChipWithoutWifi, UnknownChip};
 use std::path::{Path, PathBuf};
@@ -243,6 +244,20 @@ impl SimArgs {
 #[must_use]
 pub fn idle(flag: &str, place: &str, remedy: &str) -> UserError {
     UserError::new(format!("{flag} does nothing {place}")).remedy(remedy)
+}
+
+/// Checks that lists of flags whose values are combined do not make too many cells, before any is made.
+///
+/// # Errors
+/// They do.
+pub fn count_cells(flags: &str, lengths: &[usize]) -> Result<(), UserError> {
+    let cells = lengths.iter().try_fold(1_usize, |all, it| all.checked_mul(*it));
+    if cells.is_some_and(|it| it <= MOST_CELLS) {
+        return Ok(());
+    }
+    Err(UserError::new(format!("{flags} make more than {MOST_CELLS} cells"))
+        .because("each value of one is measured with each of the other")
+        .remedy("shorten the lists"))
 }
 
 impl StoreArgs {

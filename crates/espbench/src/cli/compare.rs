@@ -4,7 +4,7 @@ use super::common::{StoreArgs, idle};
 use super::output;
 use crate::say::say;
 use crate::user_error::{ForUser as _, UserError};
-use crate::{published, render};
+use crate::{named_file, published, render};
 use anyhow::{Context as _, bail};
 use espbench_measure::cell::{Cell, Origin};
 use espbench_measure::columns::{COMPARED, POWER, compared as compared_rows, power_rows};
@@ -174,7 +174,7 @@ fn repetitions(args: &Args, change: f64) -> anyhow::Result<ExitCode> {
         Form::Text => render::text::table(&table),
         Form::Markdown => render::markdown::table(&table),
         Form::Csv => render::csv::rows(&power_rows(&rows), POWER),
-        Form::Json => serde_json::to_string_pretty(&rows).context("the rows as JSON")? + "\n",
+        Form::Json => render::json::pretty(&rows).context("the rows as JSON")?,
     })?;
     Ok(ExitCode::SUCCESS)
 }
@@ -284,7 +284,7 @@ fn print(args: &Args, comparisons: &[Comparison], differences: &[String]) -> any
     let title = format!("{} against {}", args.this, args.other);
     let all = || compared::pairs(comparisons, &title, origin);
     let folded = || compared::folded(comparisons, &title, origin, differences);
-    output::print(&match args.format {
+    output::print_drawing(&match args.format {
         Form::Text if args.full => {
             let lines: String = differences.iter().map(|it| format!("{it}\n")).collect();
             lines + &render::text::table(&all())
@@ -292,9 +292,7 @@ fn print(args: &Args, comparisons: &[Comparison], differences: &[String]) -> any
         Form::Text => render::compare::render(comparisons, &title, differences, output::screen()),
         Form::Markdown => render::markdown::table(&folded()),
         Form::Csv => render::csv::rows(&compared_rows(comparisons), COMPARED),
-        Form::Json => {
-            serde_json::to_string_pretty(comparisons).context("the comparison as JSON")? + "\n"
-        }
+        Form::Json => render::json::pretty(comparisons).context("the comparison as JSON")?,
     })
 }
 
@@ -345,7 +343,7 @@ fn side(args: &Args, name: &str) -> anyhow::Result<Side> {
             return Ok(table(published::read(path).for_user(what, remedy)?));
         }
         "json" => {
-            let text = std::fs::read_to_string(path)
+            let text = named_file::text(path, named_file::RECORDED)
                 .for_user(|| format!("cannot read {name}"), "name a report as .json")?;
             from_json(name, &text)?
         }

@@ -1,5 +1,6 @@
 //! Flags of every subcommand that reaches an MQTT broker.
 
+use crate::named_file;
 use crate::say::say;
 use crate::target::spec::Access;
 use crate::transport::TlsFiles;
@@ -81,7 +82,7 @@ impl MqttAccessArgs {
     pub fn add_to(&self, access: &mut Access) -> anyhow::Result<()> {
         let password = match &self.password_file {
             Some(file) => {
-                let text = std::fs::read_to_string(file)
+                let text = named_file::text(file, named_file::WRITTEN)
                     .with_context(|| format!("{}: cannot read the password", file.display()))?;
                 Some(text.lines().next().unwrap_or_default().to_owned())
             }

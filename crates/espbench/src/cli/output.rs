@@ -193,10 +193,10 @@ pub fn cannot_write(path: &Path) -> String {
 /// As [`print()`].
 pub fn show(report: &Report, args: &OutputArgs) -> anyhow::Result<()> {
     if let (Some(card), Format::Text, false) = (&report.prediction, args.format, args.full) {
-        return print(&render::predict::render(report, card, screen()));
+        return print_drawing(&render::predict::render(report, card, screen()));
     }
     if args.format == Format::Text && !args.full {
-        return print(&render::glance::render(report, screen()));
+        return print_drawing(&render::glance::render(report, screen()));
     }
     print(&draw_as(report, args, args.format))
 }
@@ -221,6 +221,14 @@ fn draw_as(report: &Report, args: &OutputArgs, format: Format) -> String {
 /// Any other failure to write.
 pub fn print(text: &str) -> anyhow::Result<()> {
     say::out(text).context("stdout")
+}
+
+/// Prints a drawing, which may have colours.
+///
+/// # Errors
+/// As [`print()`].
+pub fn print_drawing(text: &str) -> anyhow::Result<()> {
+    say::drawing(text).context("stdout")
 }
 
 /// Draws the report.

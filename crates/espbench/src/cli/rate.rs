@@ -1,6 +1,6 @@
 //! `espbench rate`: messages a second over TCP or MQTT.
 
-use super::common::{MeasureArgs, SiteArgs, idle};
+use super::common::{MeasureArgs, SiteArgs, count_cells, idle};
 use super::flow::{self, Measurement};
 use super::mqtt_access::MqttAccessArgs;
 use crate::respond::tcp;
@@ -10,6 +10,7 @@ use clap::{ArgAction, Args as Flags, Subcommand, ValueEnum};
 use espbench_measure::plan::{DEFAULT_SEED, Plan, defaults, print};
 use espbench_measure::units;
 use espbench_model::workload::{MqttMode, MqttRate, MqttVersion, TcpRate, Workload};
+use std::ops::RangeInclusive;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -148,15 +149,19 @@ struct Range {
     high: f64,
 }
 
+/// Messages a second between which a range may be: its steps are few.
+const RATES: RangeInclusive<f64> = 0.001..=1e9;
+
 fn range(text: &str) -> Result<Range, String> {
     let wanted = "write LOW..HIGH in messages a second, such as 10..20000";
     let (low, high) = text.split_once("..").ok_or(wanted)?;
     let rate = |text: &str| text.trim().parse::<f64>().map_err(|_| wanted.to_string());
     let (low, high) = (rate(low)?, rate(high)?);
-    if low > 0.0 && low < high && high.is_finite() {
+    if RATES.contains(&low) && low < high && RATES.contains(&high) {
         Ok(Range { low, high })
     } else {
-        Err("LOW must be above 0 and below HIGH".into())
+        let (least, most) = (RATES.start(), RATES.end());
+        Err(format!("LOW must be {least} or more, and below HIGH, which is {most} at most"))
     }
 }
 
@@ -229,6 +234,7 @@ fn messages(args: &MqttArgs) -> anyhow::Result<Vec<Workload>> {
         _ if args.rate.is_empty() => vec![MqttMode::Saturate],
         _ => args.rate.iter().map(|&rate| MqttMode::Offered(rate)).collect(),
     };
+    count_cells("--qos and --rate", &[args.qos.len(), modes.len()])?;
     let usual_time = Duration::from_secs(match modes[..] {
         [MqttMode::Search { .. }] => 2,
         [MqttMode::Listen] => 30,
@@ -306,7 +312,8 @@ mod tests {
     #[test]
     fn ranges_as_typed() {
         assert_eq!(range("10..20000"), Ok(Range { low: 10.0, high: 20_000.0 }));
-        for wrong in ["10", "20..10", "0..5", "a..b", "1..inf"] {
+        for wrong in ["10", "20..10", "0..5", "a..b", "1..inf", "5e-324..10", "1..1e300", "nan..1"]
+        {
             assert!(range(wrong).is_err(), "{wrong}");
         }
     }
@@ -315,5 +322,15 @@ mod tests {
     fn a_sweep_has_round_steps_between_its_ends() {
         let rates = steps(Range { low: 30.0, high: 2500.0 });
         assert_eq!(rates, [30.0, 50.0, 100.0, 200.0, 500.0, 1000.0, 2000.0, 2500.0]);
+    }
+
+    #[test]
+    fn lists_that_multiply_are_counted_first() {
+        assert!(count_cells("--qos and --rate", &[100, 100]).is_ok());
+        let many = count_cells("--qos and --rate", &[60_000, 60_000]).unwrap_err();
+        assert_eq!(many.what, "--qos and --rate make more than 10000 cells");
+        assert!(count_cells("all", &[usize::MAX, 2]).is_err());
+        let widest = Range { low: *RATES.start(), high: *RATES.end() };
+        assert!(steps(widest).len() < 50);
     }
 }

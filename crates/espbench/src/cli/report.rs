@@ -91,9 +91,9 @@ fn truth(report: &Report, format: Format) -> anyhow::Result<ExitCode> {
         Format::Json => match (esp_now, wifi) {
             (Some(a), Some(b)) => {
                 let both = serde_json::json!({"esp-now": a, "wifi": b});
-                format!("{}\n", serde_json::to_string_pretty(&both)?)
+                render::json::pretty(&both)?
             }
-            _ => format!("{}\n", serde_json::to_string_pretty(first)?),
+            _ => render::json::pretty(first)?,
         },
         Format::Jsonl => bail!(idle(
             "--format jsonl",

@@ -2,11 +2,12 @@
 
 use super::common::StoreArgs;
 use super::{file, flow};
-use crate::say::say;
+use crate::say::{self, say};
 use crate::store::merge::{self, MergedRun};
 use crate::store::{Listed, Store, ThresholdOutcome};
 use crate::user_error::{ForUser as _, UserError};
 use espbench_measure::plan::{self, PlanSet};
+use espbench_model::untrusted::Untrusted;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -69,7 +70,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         say!("no runs yet in {}; `espbench run` makes one", path.display());
         return Ok(ExitCode::SUCCESS);
     };
-    let width = runs.iter().map(|r| r.name.len()).max().unwrap_or(0);
+    let width = runs.iter().map(|r| r.name.chars().count()).max().unwrap_or(0);
     let mut text = String::new();
     for run in runs {
         let mut state = match run.done {
@@ -85,7 +86,9 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         let _ = writeln!(
             text,
             "{:width$}  {}  {:20}  {state}",
-            run.name, run.facts.started, run.facts.target
+            Untrusted::line(&run.name).to_string(),
+            Untrusted::line(&run.facts.started),
+            Untrusted::line(&run.facts.target).to_string()
         );
     }
     super::output::print(&text)?;
@@ -128,12 +131,15 @@ fn consoles(store: &StoreArgs, name: &str) -> anyhow::Result<ExitCode> {
         let label = run.cells.get(it.position).map(|cell| plan::label(&cell.step.workload));
         let label = label.unwrap_or_default();
         let _ = writeln!(text, "=== {}, cell {}: {label}", it.port, it.position + 1);
-        text.push_str(&String::from_utf8_lossy(&it.bytes));
+        let printed = String::from_utf8_lossy(&it.bytes);
+        let colours = say::is_coloured();
+        let plain = anstream::adapter::strip_str(&printed).to_string();
+        text.push_str(if colours { &printed } else { &plain });
         if !text.ends_with('\n') {
             text.push('\n');
         }
     }
-    super::output::print(&text)?;
+    super::output::print_drawing(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 

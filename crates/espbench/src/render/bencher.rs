@@ -17,7 +17,7 @@ pub fn render(report: &Report) -> String {
             measures.insert(measure(&cell), figure);
         }
     }
-    format!("{:#}\n", Value::Object(benchmarks))
+    super::json::escaped(format!("{:#}\n", Value::Object(benchmarks)))
 }
 
 fn figure(cell: &Cell) -> Option<Value> {

@@ -14,7 +14,7 @@ pub fn render(report: &Report, better: Better) -> String {
     let cells = report.figures_of_tests();
     let own = cells.iter().filter(|it| metric::better(&it.id.metric, &it.unit) == better);
     let figures: Vec<Value> = own.filter_map(|it| figure(it, report)).collect();
-    format!("{:#}\n", Value::Array(figures))
+    super::json::escaped(format!("{:#}\n", Value::Array(figures)))
 }
 
 fn figure(cell: &Cell, report: &Report) -> Option<Value> {

@@ -4,6 +4,7 @@ use espbench_measure::cell::Cell;
 use espbench_measure::columns::{ColumnValue, FurtherColumn, FurtherRows, ResultColumn};
 use espbench_measure::report::Report;
 use espbench_measure::table::{Column, Table};
+use espbench_model::untrusted::{Untrusted, is_unsafe};
 use std::borrow::Cow;
 
 /// Renders the report's cells as CSV in the columns of [`espbench_measure::columns`]. An unknown value
@@ -52,12 +53,16 @@ pub fn field(value: Option<ColumnValue>) -> String {
 }
 
 /// Puts an apostrophe before text that a spreadsheet would take for a formula, so that it stays
-/// text (OWASP, "CSV Injection"). Numbers stay numbers. [`espbench_measure::published`] reads both
-/// back.
+/// text (OWASP, "CSV Injection"), and replaces what a terminal would obey. Numbers stay numbers.
+/// [`espbench_measure::published`] reads both back.
 #[must_use]
 pub fn harmless(text: &str) -> Cow<'_, str> {
     let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']);
-    if is_formula && text.parse::<f64>().is_err() { format!("'{text}").into() } else { text.into() }
+    let quote = if is_formula && text.parse::<f64>().is_err() { "'" } else { "" };
+    if quote.is_empty() && !text.contains(is_unsafe) {
+        return text.into();
+    }
+    format!("{quote}{}", Untrusted::lines(text)).into()
 }
 
 /// Renders rows of results with further columns behind those of all results.
@@ -85,10 +90,11 @@ mod tests {
 
     #[test]
     fn formulas_are_text_and_numbers_stay() {
-        for formula in ["=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "-3.5–2"]
-        {
+        for formula in ["=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1", "-3.5–2"] {
             assert_eq!(harmless(formula), format!("'{formula}"));
         }
+        assert_eq!(harmless("\r=1"), "'\u{fffd}=1");
+        assert_eq!(harmless("a\x1b[2J\u{202e}b"), "a\u{fffd}[2J\u{fffd}b");
         for plain in ["-3.5", "+1e3", "-70", "rtt_avg", "", "a=b", "'quoted'"] {
             assert_eq!(harmless(plain), plain);
         }

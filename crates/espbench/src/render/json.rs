@@ -1,8 +1,10 @@
 //! JSON: the report as it is. `docs/report.schema.json` describes it.
 
 use espbench_measure::report::Report;
-use serde::Serialize as _;
+use espbench_model::untrusted::is_unsafe;
+use serde::Serialize;
 use serde_json::ser::Formatter;
+use std::fmt::Write as _;
 use std::io::{self, Write};
 
 /// Lists and objects up to this depth have a line for each member: one cell, one table row, one
@@ -19,7 +21,34 @@ pub fn render(report: &Report) -> String {
     // ways in which writing JSON to memory can fail.
     report.serialize(&mut serializer).expect("a report is plain data");
     bytes.push(b'\n');
-    String::from_utf8(bytes).expect("JSON is UTF-8")
+    escaped(String::from_utf8(bytes).expect("JSON is UTF-8"))
+}
+
+/// Renders any value as JSON with a line for each member, ended by a line feed.
+///
+/// # Errors
+/// It has a map whose keys are no text.
+pub fn pretty<T: Serialize + ?Sized>(value: &T) -> serde_json::Result<String> {
+    serde_json::to_string_pretty(value).map(|text| escaped(text + "\n"))
+}
+
+/// Writes the characters of JSON that a terminal would obey, all of them within strings, as escapes.
+#[must_use]
+pub fn escaped(json: String) -> String {
+    let is_wrong = |it: char| it != '\n' && is_unsafe(it);
+    if !json.contains(is_wrong) {
+        return json;
+    }
+    let mut text = String::with_capacity(json.len() + 64);
+    for it in json.chars() {
+        if is_wrong(it) {
+            // None is beyond the basic plane.
+            let _ = write!(text, "\\u{:04x}", u32::from(it));
+        } else {
+            text.push(it);
+        }
+    }
+    text
 }
 
 /// Breaks lines near the root only.

@@ -1,5 +1,6 @@
 //! JSON lines: what happens, as it happens. `docs/jsonl.schema.json` describes them.
 
+use super::json;
 use espbench_measure::live::event::LiveEvent;
 use espbench_measure::report::Report;
 
@@ -8,7 +9,7 @@ use espbench_measure::report::Report;
 pub fn line(event: &LiveEvent) -> String {
     // Plain data with text keys; a number that is none becomes null.
     let text = serde_json::to_string(event).expect("an event is plain data");
-    text + "\n"
+    json::escaped(text + "\n")
 }
 
 /// Renders the last line of a run, which holds the report.

@@ -52,16 +52,11 @@ pub mod svg;
 pub mod text;
 pub mod tune;
 
-/// Puts text from outside on one line and replaces control characters: a name must not move the
-/// cursor of the reader's terminal.
+use espbench_model::untrusted::Untrusted;
+
+/// Puts text from outside on one line that a terminal may show.
 fn tame(text: &str) -> String {
-    text.chars()
-        .map(|c| match c {
-            '\n' | '\r' | '\t' => ' ',
-            c if c.is_control() => '\u{fffd}',
-            c => c,
-        })
-        .collect()
+    Untrusted::line(text).to_string()
 }
 
 /// Characters, which for the scripts that occur here are columns of the terminal.

@@ -28,7 +28,7 @@ pub fn render(checked: &Checked, text: &str) -> String {
             "results": checked.findings.iter().map(result).collect::<Vec<_>>(),
         }],
     });
-    format!("{log:#}\n")
+    super::json::escaped(format!("{log:#}\n"))
 }
 
 fn result(finding: &Finding, index: Option<usize>, uri: &str, text: &str) -> Value {

@@ -1,5 +1,6 @@
 //! Errors of a connection that could not be opened, or broke, with advice.
 
+use espbench_model::untrusted::is_unsafe;
 use espbench_proto::wire::websocket::MalformedFrame;
 use rustls::{AlertDescription, CertificateError, Error as TlsError};
 use std::io::{self, ErrorKind};
@@ -127,7 +128,7 @@ impl TransportError {
         let hint = match (status, location) {
             (300..=399, Some(location)) => {
                 let location: String =
-                    location.chars().filter(|c| !c.is_control()).take(200).collect();
+                    location.chars().filter(|c| !is_unsafe(*c)).take(200).collect();
                 format!("it is sent on to {location}: name that place, as ws:// or wss://")
             }
             (400, _) => "if that port speaks TLS, write wss://; or check the path".into(),

@@ -1,5 +1,6 @@
 //! TLS by rustls with the provider ring: whom to trust, who one is, and what was agreed on.
 
+use crate::named_file;
 use espbench_model::fact::{self, CertificateCheck};
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
@@ -73,8 +74,12 @@ impl Tls {
             (None, None) => builder.with_no_client_auth(),
             (Some(cert), Some(key)) => {
                 let chain = certificates(cert)?;
-                let secret = PrivateKeyDer::from_pem_file(key)
-                    .map_err(|e| format!("{}: no private key in PEM ({e})", key.display()))?;
+                let wrong =
+                    |why: String| format!("{}: no private key in PEM ({why})", key.display());
+                let pem = named_file::bytes(key, named_file::WRITTEN);
+                let pem = pem.map_err(|e| wrong(e.to_string()))?;
+                let secret =
+                    PrivateKeyDer::from_pem_slice(&pem).map_err(|e| wrong(e.to_string()))?;
                 builder.with_client_auth_cert(chain, secret).map_err(|e| {
                     format!("{} and {} do not go together: {e}", cert.display(), key.display())
                 })?
@@ -123,8 +128,10 @@ fn version_name(version: rustls::ProtocolVersion) -> &'static str {
 
 fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
     let wrong = |why: String| format!("{}: no certificate in PEM ({why})", file.display());
-    let list = CertificateDer::pem_file_iter(file).map_err(|e| wrong(e.to_string()))?;
-    let list: Vec<_> = list.collect::<Result<_, _>>().map_err(|e| wrong(e.to_string()))?;
+    let pem = named_file::bytes(file, named_file::WRITTEN).map_err(|e| wrong(e.to_string()))?;
+    let list: Vec<_> = CertificateDer::pem_slice_iter(&pem)
+        .collect::<Result<_, _>>()
+        .map_err(|e| wrong(e.to_string()))?;
     if list.is_empty() { Err(wrong("there is none in it".into())) } else { Ok(list) }
 }
 

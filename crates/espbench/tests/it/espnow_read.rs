@@ -196,7 +196,7 @@ fn what_is_no_log_is_refused() {
     for (name, why) in [
         ("empty.log", "the file is empty"),
         ("prose.log", "none of its 2 lines"),
-        ("noise.log", "it is no text"),
+        ("noise.log", "it holds bytes that no text has"),
         ("missing.log", "cannot read missing.log"),
         (".", "cannot read ."),
     ] {

@@ -72,5 +72,7 @@ mod terminal;
 mod timeline;
 mod truth;
 mod tune;
+#[cfg(unix)]
+mod untrusted;
 mod util;
 mod wlan;

@@ -37,15 +37,61 @@ pub(super) fn kind_named(value: &Scalar) -> Result<Workload, String> {
     defaults(kind).ok_or_else(|| format!("`{kind}` is not known: use one of {}", kind::names()))
 }
 
-/// Expands one block to the workloads of its matrix.
-pub(super) fn expand(mut block: PlanTable<'_>) -> Result<Vec<Workload>, PlanError> {
+/// Cells that the plans of one text may have: more is a slip of the hand.
+pub const MOST_CELLS: usize = 10_000;
+
+/// Cells that they may have with all repetitions.
+const MOST_STEPS: usize = 100_000;
+
+/// Counter of the cells of a text, before any of them is made.
+pub(super) struct CellCounter {
+    cells: usize,
+    steps: usize,
+}
+
+impl CellCounter {
+    /// Begins with no cell.
+    pub(super) const fn new() -> Self {
+        Self { cells: 0, steps: 0 }
+    }
+
+    /// Counts the cells of a block's matrix, each measured that many times.
+    ///
+    /// # Errors
+    /// There are too many.
+    fn add(&mut self, block: &PlanTable<'_>, repetitions: usize) -> Result<(), PlanError> {
+        let cells = block.lengths().try_fold(1_usize, usize::checked_mul).unwrap_or(usize::MAX);
+        self.cells = self.cells.saturating_add(cells);
+        self.steps = self.steps.saturating_add(cells.saturating_mul(repetitions));
+        let message = if self.cells > MOST_CELLS {
+            format!("the plan has more than {MOST_CELLS} cells: shorten its lists")
+        } else if self.steps > MOST_STEPS {
+            let most = "the plan has more than";
+            format!(
+                "{most} {MOST_STEPS} cells with its repetitions: use fewer of them, or shorten its lists"
+            )
+        } else {
+            return Ok(());
+        };
+        Err(block.error(block.place(), message))
+    }
+}
+
+/// Expands one block to the workloads of its matrix, which are counted first.
+pub(super) fn expand(
+    mut block: PlanTable<'_>,
+    repetitions: u32,
+    counter: &mut CellCounter,
+) -> Result<Vec<Workload>, PlanError> {
     let Some(first) = block.one(&KIND, kind_named)? else {
         let message = format!("a [[measure]] block needs a `kind`: one of {}", kind::names());
         return Err(block.error(&block.place().clone(), message));
     };
     let (own, of_lab) = (kind::of(&first).keys(), lab::keys(&first));
     let known: Vec<&str> = own.iter().chain(&of_lab).map(|it| it.name).collect();
-    let keys = block.lists(&known, lab::is_option)?;
+    block.check_names(&known, lab::is_option)?;
+    counter.add(&block, repetitions as usize)?;
+    let keys = block.lists()?;
     let mut drafts = Vec::from([CellDraft::new(first)]);
     for (key, values) in &keys {
         let mut next = Vec::new();

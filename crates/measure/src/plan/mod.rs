@@ -55,8 +55,8 @@ pub use goal::Goal;
 pub(crate) use key::{PlanKey, PlanValue, key_names, words};
 pub(crate) use lab::is_name;
 pub use lab::lab_keys;
-pub use matrix::defaults;
 pub(crate) use matrix::{DAY, MILLISECOND, UDP_MAX, word_of};
+pub use matrix::{MOST_CELLS, defaults};
 pub use places::PlacesAsked;
 pub use print::print;
 pub(crate) use print::{key_lines, quoted};
@@ -72,6 +72,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
 use espbench_model::workload::Workload;
+use matrix::CellCounter;
 
 /// The seed where a plan and the command line give none. Fixed, so that runs repeat.
 pub const DEFAULT_SEED: u64 = 1;
@@ -119,7 +120,7 @@ impl Plan {
     /// # Errors
     /// Line, column and a sentence that says what to do.
     pub fn parse(text: &str) -> Result<Self, PlanError> {
-        read::plan(text)
+        read::plan(text, &mut CellCounter::new())
     }
 }
 
@@ -152,11 +153,11 @@ impl PlanSet {
         if !text.starts_with(SEPARATOR) {
             return Ok(Self { plans: [Plan::parse(text)?].into() });
         }
-        let mut plans = Vec::new();
+        let (mut plans, mut counter) = (Vec::new(), CellCounter::new());
         let mut line = 0;
         for part in text.split(SEPARATOR).skip(1) {
             let body = part.split_once('\n').map_or("", |(_, body)| body);
-            plans.push(Plan::parse(body).map_err(|e| e.moved(line + 1))?);
+            plans.push(read::plan(body, &mut counter).map_err(|e| e.moved(line + 1))?);
             line += part.matches('\n').count();
         }
         Ok(Self { plans })

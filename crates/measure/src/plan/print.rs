@@ -6,6 +6,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::Write as _;
+use espbench_model::untrusted::is_unsafe;
 use espbench_model::workload::Workload;
 
 /// Returns a text in TOML's quotes.
@@ -15,7 +16,7 @@ pub(crate) fn quoted(text: &str) -> String {
         match c {
             '"' => out.push_str("\\\""),
             '\\' => out.push_str("\\\\"),
-            c if c.is_control() => {
+            c if is_unsafe(c) => {
                 let _ = write!(out, "\\u{:04X}", u32::from(c));
             }
             c => out.push(c),

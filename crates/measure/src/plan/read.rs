@@ -1,7 +1,8 @@
 //! TOML to [`Plan`], with line and column in every error.
 
 use super::key::{PlanKey, PlanValue, words};
-use super::{DEFAULT_SEED, GOALS, Plan, limits, matrix};
+use super::matrix::{self, CellCounter};
+use super::{DEFAULT_SEED, GOALS, Plan, limits};
 use crate::predict::battery::Battery;
 use crate::units::{self, Dimension};
 use alloc::borrow::ToOwned;
@@ -14,8 +15,8 @@ use espbench_model::text;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// Cells that one plan may have: more is a slip of the hand.
-const MOST_CELLS: usize = 10_000;
+/// Thresholds of a plan, each of which may be held against each of its cells.
+const MOST_THRESHOLDS: usize = 1000;
 
 /// Mistake in a plan, with its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -236,18 +237,34 @@ impl<'t> PlanTable<'t> {
         read.map(Some).map_err(|e| self.error(&span, format!("`{name}`: {e}")))
     }
 
-    /// Returns the remaining keys in the order of the text, each with its list of values.
-    /// `is_known`: whether a key may be there that is not listed.
-    pub(super) fn lists(
-        &mut self,
+    /// Checks the names of the remaining keys. `is_known`: whether a key may be there that is not listed.
+    ///
+    /// # Errors
+    /// The first one that is unknown.
+    pub(super) fn check_names(
+        &self,
         known: &[&str],
         is_known: fn(&str) -> bool,
-    ) -> Result<Vec<(String, KeyValues)>, PlanError> {
+    ) -> Result<(), PlanError> {
+        let is_wrong = |key: &str| !known.contains(&key) && !is_known(key);
+        match self.keys.iter().find(|(key, ..)| is_wrong(key)) {
+            Some((key, span, _)) => Err(self.error(span, unknown(key, known))),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the numbers of values of the remaining keys.
+    pub(super) fn lengths(&self) -> impl Iterator<Item = usize> {
+        self.keys.iter().map(|(_, _, value)| match value.get_ref() {
+            DeValue::Array(items) => items.len(),
+            _ => 1,
+        })
+    }
+
+    /// Returns the remaining keys in the order of the text, each with its list of values.
+    pub(super) fn lists(&mut self) -> Result<Vec<(String, KeyValues)>, PlanError> {
         let mut lists = Vec::new();
-        for (key, span, value) in core::mem::take(&mut self.keys) {
-            if !known.contains(&key.as_str()) && !is_known(&key) {
-                return Err(self.error(&span, unknown(&key, known)));
-            }
+        for (key, _, value) in core::mem::take(&mut self.keys) {
             let values = match value.get_ref() {
                 DeValue::Array(items) if items.is_empty() => {
                     return Err(self.error(&value.span(), format!("`{key}` is an empty list")));
@@ -366,7 +383,7 @@ const REPETITIONS: PlanKey = PlanKey::new(
     "repetitions",
     PlanValue::Whole(1, 1000),
     "5",
-    "how often the whole matrix is measured: what differs from one time to the next is seen then",
+    "how often the whole matrix is measured, at most 100,000 cells in all: what differs from one time to the next is seen then",
 )
 .or("1");
 const MEASURE: PlanKey = PlanKey::new(
@@ -380,14 +397,14 @@ const THRESHOLD: PlanKey = PlanKey::new(
     "threshold",
     PlanValue::Form("blocks `[[threshold]]`"),
     "",
-    "limits on the results; status 1 where one fails",
+    "limits on the results, at most 1,000; status 1 where one fails",
 )
 .or("none");
 /// Keys of a plan.
 pub(super) const KEYS: [&PlanKey; 8] =
     [&NAME, &TITLE, &GOAL, &BATTERY, &SEED, &REPETITIONS, &MEASURE, &THRESHOLD];
 
-pub(super) fn plan(text: &str) -> Result<Plan, PlanError> {
+pub(super) fn plan(text: &str, counter: &mut CellCounter) -> Result<Plan, PlanError> {
     let table = DeTable::parse(text).map_err(|e| {
         let at = e.span().map_or(0, |span| span.start);
         PlanError::at(text, at, format!("not TOML: {}", e.message().replace('\n', ", ")))
@@ -407,14 +424,14 @@ pub(super) fn plan(text: &str) -> Result<Plan, PlanError> {
     };
     let mut workloads = Vec::new();
     for block in blocks {
-        workloads.extend(matrix::expand(block)?);
-        if workloads.len() > MOST_CELLS {
-            let message = format!("the plan has more than {MOST_CELLS} cells: shorten its lists");
-            return Err(PlanError::at(text, 0, message));
-        }
+        workloads.extend(matrix::expand(block, repetitions, counter)?);
     }
     if workloads.is_empty() {
         return Err(PlanError::at(text, 0, "nothing to measure: add a [[measure]] block"));
+    }
+    if let Some(more) = thresholds.get(MOST_THRESHOLDS) {
+        let message = format!("a plan has at most {MOST_THRESHOLDS} thresholds");
+        return Err(more.error(more.place(), message));
     }
     let thresholds = thresholds.into_iter().map(limits::threshold).collect::<Result<_, _>>()?;
     Ok(Plan {

@@ -27,6 +27,7 @@ pub use frame::ExcerptFrame;
 pub use level::{LevelPoint, Points, StationLevel, Written};
 
 use crate::sample::{Cause, Fate};
+use crate::untrusted::Untrusted;
 use core::fmt;
 
 /// Name of the fact in which a cell keeps its excerpt.
@@ -159,9 +160,11 @@ pub enum ExcerptLine<'a> {
 impl fmt::Display for ExcerptLine<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
-            Self::Station { number, name } => write!(f, "station {number} {}", OneLine(name)),
+            Self::Station { number, name } => {
+                write!(f, "station {number} {}", Untrusted::line(name))
+            }
             Self::Window { begin, end, why } => {
-                write!(f, "window {begin} {end} {}", OneLine(why))
+                write!(f, "window {begin} {end} {}", Untrusted::line(why))
             }
             Self::Frame(frame) => write!(f, "frame {frame}"),
             Self::Probe { station, sequence, begin, end, fate } => {
@@ -237,16 +240,6 @@ impl<'a> WordReader<'a> {
 
     fn rest(&mut self) -> &'a str {
         core::mem::take(&mut self.0)
-    }
-}
-
-/// A text on one line: spaces replace line ends and other control characters.
-struct OneLine<'a>(&'a str);
-
-impl fmt::Display for OneLine<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        use fmt::Write as _;
-        self.0.chars().try_for_each(|c| f.write_char(if c.is_control() { ' ' } else { c }))
     }
 }
 

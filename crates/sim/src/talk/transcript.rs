@@ -12,12 +12,13 @@ use crate::lab::nodes::device::NodeId;
 use crate::lab::nodes::note::{FrameOnAir, MissReason, Note, Watch};
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt::{self, Write as _};
+use core::fmt;
 use esp_now::component::{DataType, Header};
 use esp_now::node::task::EspNowEvent;
 use espbench_ieee80211::mac::Mac;
 use espbench_model::sample::Sample;
 use espbench_model::time::Instant;
+use espbench_model::untrusted::Untrusted;
 
 /// The kinds of lines that a transcript keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -247,8 +248,8 @@ impl fmt::Display for TalkEntry {
             TalkEvent::Frame(frame) => write!(f, "> {frame}"),
             TalkEvent::Arrived(number) => write!(f, "< frame {number}"),
             TalkEvent::Refused(len) => write!(f, "* refused by the driver: a frame of {len} B"),
-            TalkEvent::Printed(text) => write!(f, "| {}", PrintableText(text)),
-            TalkEvent::Typed(text) => write!(f, "$ {}", PrintableText(text)),
+            TalkEvent::Printed(text) => write!(f, "| {}", Untrusted::line(text)),
+            TalkEvent::Typed(text) => write!(f, "$ {}", Untrusted::line(text)),
             TalkEvent::Event(event) => write!(f, "* {event:?}"),
             TalkEvent::Data { from, len, rssi, channel } => {
                 let from = Address(*from);
@@ -273,17 +274,6 @@ impl NodeColumn {
             10..=99 => " ",
             _ => "",
         }
-    }
-}
-
-/// Text without control characters, so that a line stays a line.
-struct PrintableText<'a>(&'a str);
-
-impl fmt::Display for PrintableText<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.chars().try_for_each(|c| {
-            f.write_char(if c.is_control() { char::REPLACEMENT_CHARACTER } else { c })
-        })
     }
 }
 
@@ -404,7 +394,7 @@ mod tests {
             "    1.234567    node3 > frame 7 to node4, 25 B, channel 6, attempt 2; lost; not acknowledged"
         );
         let printed = text(TalkEvent::Printed("a\x1b[31m\tb".into()));
-        assert_eq!(printed, "    1.234567    node3 | a\u{FFFD}[31m\u{FFFD}b");
+        assert_eq!(printed, "    1.234567    node3 | a\u{FFFD}[31m b");
     }
 
     #[test]

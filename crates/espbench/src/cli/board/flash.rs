@@ -6,12 +6,13 @@ use crate::cli::output;
 use crate::flash::chip;
 use crate::flash::image::FlashFile;
 use crate::flash::loader::{BoardLoader, LoaderAccess};
+use crate::named_file;
 use crate::say::{self, say};
 use crate::serial::ports::BoardPort;
 use crate::sys::terminal;
 use crate::user_error::{ForUser as _, UserError};
 use espflash::target::{Chip as FlashChip, ProgressCallbacks};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -39,12 +40,15 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let name = args.file.display().to_string();
-    let bytes = std::fs::read(&args.file)
+    let bytes = named_file::program(&args.file)
         .for_user(|| format!("cannot read {name}"), "name the file that the build gave")?;
     let file = FlashFile::read(&name, bytes, args.at)?;
     if args.partition_table.is_some() && matches!(file, FlashFile::Raw { .. }) {
         let place = format!("beside {name}, which has its own table or needs none");
         return Err(idle("--partition-table", &place, "leave it out").into());
+    }
+    if let Some(table) = &args.partition_table {
+        check_table(table)?;
     }
     let wanted = args.chip.or(file.chip());
     if let Some(chip) = args.chip.filter(|it| !file.fits(*it)) {
@@ -62,6 +66,19 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         }
     }
     Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::from(2) })
+}
+
+/// Checks that a table of partitions is a plain file of a usual length, since a library reads it by its name.
+///
+/// # Errors
+/// It is none.
+fn check_table(path: &Path) -> Result<(), UserError> {
+    let (what, remedy) =
+        (|| format!("cannot read {}", path.display()), "name partitions.csv, or the build's .bin");
+    if path.exists() && !path.is_file() {
+        return Err(UserError::new(what()).because("it is no plain file").remedy(remedy));
+    }
+    named_file::bytes(path, named_file::WRITTEN).for_user(what, remedy).map(drop)
 }
 
 /// Flashes one board, and says how it went.

@@ -62,7 +62,7 @@ struct FactsRow<'a> {
 
 fn draw(all: &[BoardFacts], format: ListFormat) -> anyhow::Result<String> {
     Ok(match format {
-        ListFormat::Json => serde_json::to_string_pretty(all)? + "\n",
+        ListFormat::Json => crate::render::json::pretty(all)?,
         ListFormat::Csv => {
             let mut writer = csv::Writer::from_writer(Vec::new());
             for it in all {

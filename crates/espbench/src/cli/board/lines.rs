@@ -1,5 +1,6 @@
 //! A console's bytes as lines with times.
 
+use espbench_model::untrusted::is_unsafe;
 use std::time::Duration;
 
 /// Longest line that is kept together; firmware that prints without an end is shown in such pieces.
@@ -107,7 +108,7 @@ impl ConsoleLines {
 fn shown(character: char) -> char {
     match character {
         '\x1b' | '\t' => character,
-        it if it.is_control() => char::REPLACEMENT_CHARACTER,
+        it if is_unsafe(it) => char::REPLACEMENT_CHARACTER,
         it => it,
     }
 }

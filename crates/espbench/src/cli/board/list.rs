@@ -69,7 +69,7 @@ fn draw(ports: &[BoardPort], format: ListFormat) -> anyhow::Result<String> {
     let rows: Vec<PortRow> = ports.iter().map(PortRow::of).collect();
     Ok(match format {
         ListFormat::Text => table(&rows),
-        ListFormat::Json => serde_json::to_string_pretty(&rows)? + "\n",
+        ListFormat::Json => crate::render::json::pretty(&rows)?,
         ListFormat::Csv => {
             let mut writer = csv::WriterBuilder::new().has_headers(false).from_writer(Vec::new());
             writer.write_record([

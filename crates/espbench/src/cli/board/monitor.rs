@@ -93,7 +93,7 @@ fn decoder(args: &Args) -> Result<AddressDecoder, UserError> {
     let Some(path) = &args.elf else { return Ok(Box::new(|_| Vec::new())) };
     let what = || format!("cannot read {}", path.display());
     let remedy = "name the ELF of the firmware that the board runs";
-    let bytes = std::fs::read(path).for_user(what, remedy)?;
+    let bytes = crate::named_file::program(path).for_user(what, remedy)?;
     let program = ProgramAddresses::read(&bytes).for_user(what, remedy)?;
     Ok(Box::new(move |line| program.decode(line)))
 }
@@ -201,12 +201,12 @@ impl Monitor<'_> {
 
     /// Shows a line: on a raw terminal with a carriage return, elsewhere without colours.
     fn show(&self, line: &MonitorLine) -> Result<(), UserError> {
-        let text = if self.is_terminal {
-            line.text("\r\n")
+        let printed = if self.is_terminal {
+            say::console(&line.text("\r\n"))
         } else {
-            anstream::adapter::strip_str(&line.text("\n")).to_string()
+            say::out(&anstream::adapter::strip_str(&line.text("\n")).to_string())
         };
-        say::out(&text).map_err(|e| UserError::new("cannot print").because(e))
+        printed.map_err(|e| UserError::new("cannot print").because(e))
     }
 
     fn finish(&mut self) -> Result<(), UserError> {

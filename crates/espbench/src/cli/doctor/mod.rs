@@ -77,7 +77,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         replace(path, text.as_bytes()).with_context(|| output::cannot_write(path))?;
         say!("wrote {}", path.display());
     }
-    output::print(&draw(args, &document, args.output.format, args.output.full)?)?;
+    output::print_drawing(&draw(args, &document, args.output.format, args.output.full)?)?;
     let is_ill = |it: &DiagnosisEntry| it.diagnosis.verdict == DiagnosisVerdict::Causes;
     let ill = document.diagnoses.iter().any(is_ill);
     let tells = |it: &DiagnosisEntry| it.diagnosis.verdict != DiagnosisVerdict::CannotTell;
@@ -187,7 +187,7 @@ fn draw(
         report(RunFacts { name, target, tool: TOOL.into(), ..RunFacts::default() }, document)
     };
     Ok(match format {
-        Format::Json | Format::Jsonl => serde_json::to_string_pretty(document)? + "\n",
+        Format::Json | Format::Jsonl => render::json::pretty(document)?,
         Format::Csv => render::csv::of_table(&causes(document)),
         Format::Markdown => render::doctor::markdown(document),
         Format::Html => render::html::render(&page()),

@@ -1,7 +1,7 @@
 //! `espbench espnow ping` and the other tests of Espressif's report, one at a time. Flags have the
 //! letters of the report's commands.
 
-use crate::cli::common::{MeasureArgs, SimArgs};
+use crate::cli::common::{MeasureArgs, SimArgs, count_cells};
 use crate::cli::flow::{self, Measurement};
 use crate::target::spec::{self, Access};
 use anyhow::bail;
@@ -203,6 +203,8 @@ impl PingArgs {
     /// # Errors
     /// Here and below: whatever kept it from measuring; exit status 2.
     pub fn run(&self) -> anyhow::Result<ExitCode> {
+        let sizes = self.sending.size.len().max(1);
+        count_cells("--devices and --size", &[self.devices.len(), sizes])?;
         let mut cells = Vec::new();
         for &devices in &self.devices {
             let (test, count) = match devices {

@@ -1,9 +1,8 @@
 //! The lab with its fitted profile and environment, as files.
 
 use crate::cli::{file, output};
-use crate::labs;
-use crate::texts;
 use crate::user_error::UserError;
+use crate::{labs, named_file, texts};
 use anyhow::Context as _;
 use espbench_engine::fit::{FitAnswer, FittedConstant};
 use espbench_sim::lab::file::{FileKind, Library, built_in_text, is_path};
@@ -114,7 +113,7 @@ fn save(path: &Path, text: &str) -> anyhow::Result<()> {
 fn parsed(kind: FileKind, name: &str) -> anyhow::Result<DocumentMut> {
     let text = match built_in_text(kind, name) {
         Some(text) => text.to_owned(),
-        None => texts::read(Path::new(name), kind.word())?,
+        None => texts::read(Path::new(name), kind.word(), named_file::WRITTEN)?,
     };
     text.parse().with_context(|| format!("{name} as TOML"))
 }

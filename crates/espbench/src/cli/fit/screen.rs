@@ -182,5 +182,5 @@ pub(super) fn json(answer: &FitAnswer, run: &str, seeds: u32) -> anyhow::Result<
         looked_at: answer.candidates.iter().map(|it| it.key.as_str()).collect(),
         cells: cells.collect(),
     };
-    Ok(serde_json::to_string_pretty(&data)? + "\n")
+    Ok(crate::render::json::pretty(&data)?)
 }

@@ -4,6 +4,7 @@ use super::super::{file, output};
 use crate::say::say;
 use crate::user_error::UserError;
 use anyhow::Context as _;
+use espbench_doctor::file::{DoctorFileFault, is_binary};
 use espbench_engine::traces::{TraceError, TraceReader, TraceSettings, TraceWindows};
 use std::fs::File;
 use std::io::Read as _;
@@ -72,6 +73,13 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+const REMEDY: &str = "`espbench lab trace --help` says what each must have";
+
+/// Returns whether bytes begin no file that can be read: no capture, and no text either.
+fn is_no_trace(bytes: &[u8]) -> bool {
+    matches!(TraceReader::of(bytes), TraceReader::Console(_)) && is_binary(bytes)
+}
+
 /// Reads the file in chunks, and returns the name of its format.
 fn convert(path: &Path, windows: &mut TraceWindows) -> anyhow::Result<&'static str> {
     let cannot = || format!("cannot read {}", path.display());
@@ -81,11 +89,19 @@ fn convert(path: &Path, windows: &mut TraceWindows) -> anyhow::Result<&'static s
     let wrong = |error: TraceError| {
         UserError::new(format!("{}: {error}", path.display()))
             .because("captures are read as pcap and pcapng with radiotap, other text as CSV or as a console's log")
-            .remedy("`espbench lab trace --help` says what each must have")
+            .remedy(REMEDY)
     };
     loop {
         let read = file.read(&mut chunk).with_context(cannot)?;
         let Some(bytes) = chunk.get(..read).filter(|it| !it.is_empty()) else { break };
+        if reader.is_none() && is_no_trace(bytes) {
+            let why = DoctorFileFault::Binary;
+            anyhow::bail!(
+                UserError::new(format!("{} is no trace", path.display()))
+                    .because(why)
+                    .remedy(REMEDY)
+            );
+        }
         let reader = reader.get_or_insert_with(|| TraceReader::of(bytes));
         reader.push(bytes, windows).map_err(wrong)?;
     }

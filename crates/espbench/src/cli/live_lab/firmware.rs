@@ -1,5 +1,6 @@
 //! Firmware of the devices of a live lab, and the image that they find for others.
 
+use crate::named_file;
 use crate::user_error::UserError;
 use anyhow::Context as _;
 use espbench_sim::lab::live::{ExampleApp, IMAGE_LEN, LiveLab};
@@ -68,7 +69,8 @@ pub(super) fn offer<W: Tap>(
     match source {
         Some(ImageSource::Builds(len)) => lab.offer_builds(*len),
         Some(ImageSource::File(path)) => {
-            let bytes = std::fs::read(path).with_context(|| format!("{}", path.display()))?;
+            let bytes = named_file::bytes(path, named_file::IMAGE)
+                .with_context(|| format!("{}", path.display()))?;
             let len = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
             if bytes.first() != Some(&MAGIC) || !(LEN_MIN..=LEN_MAX).contains(&len) {
                 let error = UserError::new(format!("{} is no application image", path.display()));

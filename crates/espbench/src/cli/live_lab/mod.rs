@@ -244,13 +244,14 @@ fn consoles(args: &Args, lab: &str) -> anyhow::Result<ExitCode> {
     if wants_load(args) {
         add_load(&mut scene);
     }
-    let cancel = on_interrupt()?;
     let _ = sys::files::allow(count as u64 + 64);
     let setup = LiveSetup { seed: args.seed, baud: args.baud };
     let gone = Arc::new(AtomicBool::new(false));
     let air = args.pcap.as_ref().map(|path| capture(&scene, args, path, &gone)).transpose()?;
     let mut lab = LiveLab::new(&scene, setup, air);
     firmware::offer(&mut lab, args.image.as_ref(), args.app)?;
+    // All files are read: before this, Ctrl-C ends the process.
+    let cancel = on_interrupt()?;
     let mut links = args.link.as_deref().map(LinkDir::open).transpose()?;
     let mut ports = Vec::new();
     for node in 0..count {

@@ -4,6 +4,7 @@ use super::LiveFormat;
 use super::port::{Port, PortCounters};
 use super::what_if::key_and_value;
 use crate::cli::output;
+use crate::render::json;
 use crate::say::say;
 use espbench_model::text::counted;
 use espbench_model::time::Instant;
@@ -292,7 +293,7 @@ pub(super) fn seconds(at: Instant) -> f64 {
 }
 
 pub(super) fn print_json(value: &Value) -> anyhow::Result<()> {
-    output::print(&format!("{value}\n"))
+    output::print(&json::escaped(format!("{value}\n")))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! `espbench tune --check`.
 
 use super::super::common::{Format, TOOL};
-use super::super::output::{self, cannot_write, print};
+use super::super::output::{self, cannot_write, print_drawing};
 use super::lab::{TrialPool, advised, file, lab, lab_of_place};
 use super::{Args, rtt};
 use crate::cli::file::replace;
@@ -66,7 +66,7 @@ pub(super) fn run(args: &Args, path: &Path) -> anyhow::Result<ExitCode> {
             say!("wrote {}", path.display());
         }
     }
-    print(&draw(&checked, (&facts, &text), args.output.format, args.output.full)?)?;
+    print_drawing(&draw(&checked, (&facts, &text), args.output.format, args.output.full)?)?;
     let wrong = args.file.strict && checked.count(Severity::Wrong) > 0;
     Ok(if wrong { ExitCode::from(1) } else { ExitCode::SUCCESS })
 }
@@ -117,7 +117,7 @@ fn draw(
 ) -> anyhow::Result<String> {
     Ok(match format {
         Format::Sarif => render::sarif::render(checked, text),
-        Format::Json => serde_json::to_string_pretty(checked)? + "\n",
+        Format::Json => render::json::pretty(checked)?,
         Format::Markdown => render::tune::check_markdown(checked),
         Format::Html => render::html::render(&report(facts.clone(), checked)),
         _ if full => render::tune::check_text(checked),

@@ -42,7 +42,7 @@ fn write(args: &Args, lab: &TuneLab, answer: &TuneAnswer) -> anyhow::Result<Exit
     match args.output.format {
         Format::Text if !args.output.full => {
             let origin = Some(Origin::Simulated);
-            output::print(&render::tune::first_screen(
+            output::print_drawing(&render::tune::first_screen(
                 &answer.card(),
                 origin,
                 MORE,

@@ -339,7 +339,9 @@ fn the_table_of_our_firmware_is_written_beside_an_elf() {
     refused(&with("long.csv"), &["no image can be made"]);
     bench.write("small.csv", "app, app, factory, 0x10000, 0x10000\n");
     refused(&with("small.csv"), &["no image can be made", "too big"]);
-    refused(&with("none.csv"), &["no image can be made", "none.csv"]);
+    refused(&with("none.csv"), &["cannot read none.csv", "name partitions.csv"]);
+    #[cfg(unix)]
+    refused(&with("/dev/zero"), &["cannot read /dev/zero", "no plain file"]);
 }
 
 #[test]

@@ -4,9 +4,9 @@ use super::FileKind;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use core::fmt::Write as _;
 use espbench_model::sdkconfig::ChipWithoutWifi;
 use espbench_model::text;
+use espbench_model::untrusted::Untrusted;
 
 /// Mistake in a file, and a value that would be right.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,10 +30,7 @@ impl core::fmt::Display for FileError {
         };
         // What a file says must not move the cursor of the reader's terminal.
         let colon = if file.is_empty() { "" } else { ": " };
-        for c in format!("{file}{colon}{place}{message}").chars() {
-            f.write_char(if c.is_control() { '\u{fffd}' } else { c })?;
-        }
-        Ok(())
+        write!(f, "{}", Untrusted::line(&format!("{file}{colon}{place}{message}")))
     }
 }
 

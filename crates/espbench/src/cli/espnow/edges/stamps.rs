@@ -2,6 +2,7 @@
 
 use super::{Args, EdgeCounts, EdgePairing, EdgePin, Tests, base_name, facts, tell};
 use crate::cli::output;
+use crate::named_file::LogStream;
 use crate::say::say;
 use crate::user_error::UserError;
 use anyhow::{Context as _, bail};
@@ -13,7 +14,7 @@ use espbench_measure::clocks::{AlignError, ClockFit, StampedArrival, StampedRequ
 use espbench_model::sample::Probe;
 use espbench_model::time::Instant;
 use std::fs::File;
-use std::io::{BufReader, Read as _};
+use std::io::Read as _;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -39,7 +40,7 @@ impl ConsoleStamps {
     fn read(path: &Path) -> anyhow::Result<Self> {
         let name = path.display();
         let file = File::open(path).with_context(|| format!("cannot read {name}"))?;
-        let (mut stamps, mut file) = (Self::default(), BufReader::new(file));
+        let (mut stamps, mut file) = (Self::default(), LogStream::new(file));
         let mut splitter = LineSplitter::<LINE>::new();
         let mut bytes = vec![0; 65_536];
         loop {

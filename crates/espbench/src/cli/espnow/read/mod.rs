@@ -14,6 +14,7 @@ mod words;
 
 use crate::cli::common::{Format, OutputArgs, SiteArgs, TOOL};
 use crate::cli::output;
+use crate::named_file::LogStream;
 use crate::user_error::{ForUser as _, UserError};
 use anyhow::Context as _;
 use espbench_engine::published;
@@ -118,11 +119,12 @@ fn name(path: &Path) -> String {
 
 /// Feeds a file to the end, however long it is.
 fn feed(logs: &mut Logs, path: &Path) -> io::Result<()> {
-    let mut source: Box<dyn io::Read> = if path == Path::new("-") {
+    let source: Box<dyn io::Read> = if path == Path::new("-") {
         Box::new(io::stdin().lock())
     } else {
         Box::new(File::open(path)?)
     };
+    let mut source = LogStream::new(source);
     let mut buffer = vec![0; 64 * 1024];
     loop {
         match source.read(&mut buffer) {

@@ -13,6 +13,7 @@ mod shown;
 use super::console;
 use crate::capture::{AirCapture, Capture};
 use crate::cli::output::cannot_write;
+use crate::named_file;
 use crate::say::say;
 use crate::user_error::{ForUser as _, UserError};
 use anyhow::{Context as _, anyhow};
@@ -25,7 +26,7 @@ use espbench_sim::talk::script::{self, PlayError};
 use shown::TalkOutput;
 use std::borrow::Cow;
 use std::fs::File;
-use std::io::{self, BufWriter, Read as _};
+use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -211,11 +212,10 @@ fn read(script: Option<&Path>) -> anyhow::Result<String> {
     match script {
         None => Ok(DEMO.into()),
         Some(path) if path == Path::new("-") => {
-            let mut text = String::new();
-            io::stdin().read_to_string(&mut text).context("cannot read the script from stdin")?;
-            Ok(text)
+            named_file::text_from(io::stdin().lock(), named_file::WRITTEN)
+                .context("cannot read the script from stdin")
         }
-        Some(path) => std::fs::read_to_string(path)
+        Some(path) => named_file::text(path, named_file::WRITTEN)
             .for_user(
                 || format!("cannot read the script {}", path.display()),
                 "name a file; `-` is stdin",

@@ -5,6 +5,7 @@ use super::Args;
 use crate::say;
 use anyhow::Context as _;
 use espbench_model::time::Instant;
+use espbench_model::untrusted::Untrusted;
 use espbench_sim::lab::nodes::note::{Note, Watch};
 use espbench_sim::lab::run::Tap;
 use espbench_sim::talk::transcript::{TalkEntry, TalkFilter};
@@ -71,7 +72,8 @@ impl<W: Write> Watch for Printer<W> {
             return;
         }
         if let Some(entry) = TalkEntry::of(at, note, self.show) {
-            self.failed = writeln!(self.out, "{entry}").err();
+            let entry = entry.to_string();
+            self.failed = writeln!(self.out, "{}", Untrusted::line(&entry)).err();
         }
     }
 }

@@ -76,7 +76,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         ConstantsFormat::Csv => output::print(&csv(&all, &rows))?,
         ConstantsFormat::Json => {
             let list: Vec<Value> = all.iter().map(|it| object(it, &rows)).collect();
-            output::print(&format!("{}\n", serde_json::to_string_pretty(&list)?))?;
+            output::print(&crate::render::json::pretty(&list)?)?;
         }
         ConstantsFormat::Text => output::print(&words(args, &all, &rows))?,
     }
