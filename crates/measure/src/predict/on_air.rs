@@ -8,7 +8,7 @@
 //! `ESP8266_RTOS_SDK` issue 1198 (no such call there).
 
 use super::card::RateRole;
-use super::range::range_words;
+use super::range::{beyond, metres_of, range_words};
 use super::report::{PredictAnswer, PredictQuestion};
 use crate::digits;
 use crate::predict::PointEstimates;
@@ -302,12 +302,17 @@ fn cost(force: &RateInForce, old: &PointEstimates, new: &PointEstimates) -> Stri
         air(new),
         air(old)
     );
-    let range = |it: &PointEstimates| {
-        let setting = &it.setting;
-        setting.range_m.map(|metres| range_words(metres, setting.range_is_bounded))
-    };
-    if let Some((far, before)) = range(new).zip(range(old)) {
-        text += &format!("; its range is {far} m in place of {before} m");
+    if let Some((far, before)) = new.setting.range_m.zip(old.setting.range_m) {
+        let (far_is_open, before_is_open) =
+            (new.setting.range_is_bounded, old.setting.range_is_bounded);
+        text += &match far_is_open && before_is_open {
+            true => format!("; both reach {} m. {}", metres_of(far), beyond(far)),
+            false => format!(
+                "; its range is {} m in place of {} m",
+                range_words(far, far_is_open),
+                range_words(before, before_is_open)
+            ),
+        };
     }
     text + "."
 }

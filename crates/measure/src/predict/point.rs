@@ -1,5 +1,6 @@
 //! The trials of one setting as estimates.
 
+use super::doubt;
 use super::energy::EnergyEstimates;
 use super::trial::{MessageStage, RoomTrial};
 use crate::cell::{Cell, Estimate, Identity, Origin, TestFacts};
@@ -51,6 +52,10 @@ pub struct OperatingPoint {
     pub air_us: f64,
     /// Range in metres, where that was asked: see [`RANGE_LOSS`](super::RANGE_LOSS).
     pub range_m: Option<f64>,
+    /// Lower end of its interval, at 95 %, by what is not known of the place and the boards.
+    pub range_low_m: Option<f64>,
+    /// Upper end of it; none where it is beyond the model of the place.
+    pub range_high_m: Option<f64>,
     /// The model of the place ends at that distance: the range is at least so long.
     pub range_is_bounded: bool,
     /// Distance in the middle of all places, without shadowing and fading, where that was asked.
@@ -86,6 +91,9 @@ pub struct PointEstimates {
     pub p99: Estimate,
     /// Share of the time in which somebody sent, 0 to 1.
     pub busy: Estimate,
+    /// Share of the time in which one of the devices, or the listener that acknowledges, sent, 0 to 1: a part of
+    /// `busy`.
+    pub own_busy: f64,
     /// Share of the time for which the devices' frames were on the air, repetitions too.
     pub sent_share: Estimate,
     /// Messages delivered a second, by all devices together.
@@ -113,7 +121,50 @@ pub struct PointEstimates {
     pub grows: bool,
 }
 
+impl OperatingPoint {
+    /// Returns the range with the interval of what is not known.
+    #[must_use]
+    pub const fn range(&self) -> Estimate {
+        let Self { range_m: value, range_low_m: low, range_high_m: high, .. } = *self;
+        Estimate { value, n: 0, low, high }
+    }
+}
+
 impl PointEstimates {
+    /// Returns it with intervals of its latencies that hold what is not known of the wake times, too; without, the
+    /// intervals are those of the rooms alone, by which settings are compared that share their constants.
+    #[must_use]
+    pub fn with_doubts(&self) -> Self {
+        let of = |it: &Estimate| self.latency(it);
+        Self {
+            mean: of(&self.mean),
+            p50: of(&self.p50),
+            p99: of(&self.p99),
+            told_p50: of(&self.told_p50),
+            told_p99: of(&self.told_p99),
+            ..self.clone()
+        }
+    }
+
+    /// Returns whether the wake times, which are in doubt, are a part of its latencies.
+    #[must_use]
+    pub fn has_doubted_latency(&self) -> bool {
+        let within = self.energy.as_ref().map_or(1.0, |it| it.doubts.wake_times);
+        within > 1.0 && self.stages_ms[MessageStage::Start as usize] > 0.0
+    }
+
+    /// Returns one of its latencies with an interval that holds what is not known of the wake times, too: each message
+    /// waits for one wake, which takes as long for all.
+    fn latency(&self, of: &Estimate) -> Estimate {
+        let Some(energy) = self.energy.as_ref().filter(|_| self.has_doubted_latency()) else {
+            return *of;
+        };
+        let start_ms = self.stages_ms[MessageStage::Start as usize];
+        doubt::widened(of, |ms, normal| {
+            ms + start_ms * (doubt::factor(energy.doubts.wake_times, normal.next()) - 1.0)
+        })
+    }
+
     /// Estimates a setting from its trials.
     #[must_use]
     pub fn of(setting: OperatingPoint, trials: &[RoomTrial]) -> Self {
@@ -147,6 +198,7 @@ impl PointEstimates {
             p50: cluster::quantile(&latencies, 0.5),
             p99: cluster::quantile(&latencies, 0.99),
             busy: share_of_time(Estimate { n: rooms as u64, ..cluster::mean(&busy) }),
+            own_busy: share(|t| t.air.own_ns),
             sent_share: Estimate { n: rooms as u64, ..cluster::mean(&sent) },
             delivered: Estimate { n: delivered, ..cluster::mean(&per_second) },
             offered: messages as f64 / seconds,
@@ -172,14 +224,6 @@ impl PointEstimates {
     pub fn part(&self, stage: MessageStage) -> f64 {
         let all: f64 = self.stages_ms.iter().sum();
         if all > 0.0 { self.stages_ms[stage as usize] / all } else { 0.0 }
-    }
-
-    /// Returns the share of the time that the devices' own frames, their repetitions and acknowledgements take,
-    /// 0 to 1. Frames that overlap take more together than the channel has: all of its time is the most.
-    #[must_use]
-    pub fn own_busy(&self) -> f64 {
-        let all: f64 = self.airtime[..3].iter().sum();
-        all.min(self.busy.value.unwrap_or(all))
     }
 
     /// Returns the time of a message and an answer as long: twice the mean latency, in milliseconds.
@@ -237,11 +281,7 @@ impl PointEstimates {
         if self.setting.send_ma.is_some() {
             cells.push(cell("charge_per_message", "uC", self.charge_uc()));
         }
-        cells.extend(
-            self.setting
-                .range_m
-                .map(|it| cell("range", "m", Estimate { value: Some(it), ..Estimate::default() })),
-        );
+        cells.extend(self.setting.range_m.map(|_| cell("range", "m", self.setting.range())));
         cells
     }
 }
