@@ -150,10 +150,13 @@ pub fn part_of(part: f64, whole: &Estimate) -> String {
     }
     let decimals = step(low, high).unwrap_or_else(|| 3 - magnitude(all).min(3));
     let text = rounded(part, decimals);
-    if text == rounded(all, decimals) {
+    let unit = libm::pow(10.0, f64::from(-decimals));
+    let read = libm::round(all / unit) * unit;
+    // As fine as the whole where both are nearly the same.
+    if text == rounded(all, decimals) || significant(part, 3) > read {
         return text;
     }
-    rounded(part, decimals.max(2 - magnitude(part)))
+    rounded(part, 2 - magnitude(part))
 }
 
 /// Returns the nearest number of so many significant digits.
@@ -250,6 +253,7 @@ mod tests {
         };
         assert_eq!(part_of(1.715, &all(21.71, 0.45)), "1.72");
         assert_eq!(part_of(78.17, &all(78.19, 0.45)), "78.17", "not 78.2");
+        assert_eq!(part_of(77.948, &all(94.95, 0.06)), "77.9");
         assert_eq!(part_of(64.04, &all(64.04, 2.0)), "64.0");
         assert_eq!(part_of(0.0, &all(20.0, 2.0)), "0");
     }

@@ -311,6 +311,63 @@ fn stages(trials: &[RoomTrial], delivered: u64) -> [f64; 7] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::predict::ChannelUse;
+
+    /// A borrowed wake time of 230 ms, known within a factor of 1.4, widens the latency by as much, however exact the
+    /// rooms are; who does not sleep has the rooms' interval, and the estimate stays.
+    #[test]
+    fn a_latency_holds_the_doubt_about_its_wake() {
+        use crate::predict::doubt::ChargeDoubts;
+        let p99 = Estimate { value: Some(240.0), n: 900, low: Some(239.0), high: Some(241.0) };
+        let with = |wake_times: f64, start_ms: f64| {
+            let doubts = ChargeDoubts { wake_times, ..ChargeDoubts::default() };
+            PointEstimates {
+                p99,
+                stages_ms: [0.0, start_ms, 1.0, 1.0, 0.0, 2.0, 1.0],
+                energy: Some(EnergyEstimates { doubts, ..EnergyEstimates::default() }),
+                ..PointEstimates::default()
+            }
+        };
+        let wide = with(1.4, 230.0);
+        assert!(wide.has_doubted_latency());
+        let told = wide.with_doubts();
+        let (low, high) = (told.p99.low.unwrap(), told.p99.high.unwrap());
+        // 10 ms are no wake: 230 / 1.4 + 10 and 230 x 1.4 + 10.
+        assert!((170.0..180.0).contains(&low) && (325.0..339.0).contains(&high), "{low} {high}");
+        assert_eq!((told.p99.value, told.p99.n, wide.p99), (Some(240.0), 900, p99));
+        for known in [with(1.0, 230.0), with(1.4, 0.0)] {
+            assert_eq!((known.has_doubted_latency(), known.with_doubts().p99), (false, p99));
+        }
+        let open = PointEstimates { p99: Estimate { high: None, ..p99 }, ..wide };
+        let told = open.with_doubts().p99;
+        assert!(told.high.is_none() && told.low.unwrap() < 180.0, "{told:?}");
+    }
+
+    proptest::proptest! {
+        /// The devices' part is none of more than the busy time, and that of all: as in each room, so in all.
+        #[test]
+        fn own_is_a_part_of_busy_and_busy_of_all(
+            rooms in proptest::collection::vec((1_u64..1_000_000, 0.0_f64..=1.0, 0.0_f64..=1.0), 1..9),
+        ) {
+            let room = |(window_ns, busy, own): &(u64, f64, f64)| {
+                let busy_ns = (*window_ns as f64 * busy) as u64;
+                let own_ns = (busy_ns as f64 * own) as u64;
+                // Frames that overlap are more together than the channel has.
+                let air = ChannelUse {
+                    window_ns: *window_ns,
+                    busy_ns,
+                    own_ns,
+                    data_ns: 3 * own_ns,
+                    ..ChannelUse::default()
+                };
+                RoomTrial { air, ..RoomTrial::default() }
+            };
+            let trials: Vec<RoomTrial> = rooms.iter().map(room).collect();
+            let point = PointEstimates::of(OperatingPoint::default(), &trials);
+            let busy = point.busy.value.unwrap();
+            proptest::prop_assert!(point.own_busy <= busy * (1.0 + 1e-12) && busy <= 1.0, "{:?}", point);
+        }
+    }
 
     #[test]
     fn a_share_of_the_time_is_from_none_to_all() {

@@ -122,7 +122,7 @@ pub struct RangeLaw {
 }
 
 /// Half of the span in which a budget is looked for, in dB.
-const BUDGET_SPAN_DB: f64 = 24.0;
+const BUDGET_SPAN: f64 = 24.0;
 
 /// Halvings of that span: to a tenth of a decibel.
 const BUDGET_STEPS: u32 = 9;
@@ -150,7 +150,7 @@ impl RangeLaw {
             let holds = |loss_db: f64| {
                 fades.lost(message, |fade_db| reads(power_dbm - loss_db - fade_db)) <= share
             };
-            let (mut low, mut high) = (budget_db - BUDGET_SPAN_DB, budget_db + BUDGET_SPAN_DB);
+            let (mut low, mut high) = (budget_db - BUDGET_SPAN, budget_db + BUDGET_SPAN);
             for _ in 0..BUDGET_STEPS {
                 let middle = f64::midpoint(low, high);
                 *if holds(middle) { &mut low } else { &mut high } = middle;
