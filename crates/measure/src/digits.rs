@@ -126,6 +126,39 @@ pub fn two(value: f64) -> String {
     significant(value, 2).to_string()
 }
 
+/// Prints an interval with two significant digits of each end, `25–41`; where one end is open, the other one alone,
+/// `≥ 25`.
+#[must_use]
+pub fn interval_in_two(low: Option<f64>, high: Option<f64>) -> Option<String> {
+    match (low, high) {
+        (None, None) => None,
+        (Some(low), Some(high)) => Some(format!("{}–{}", two(low), two(high))),
+        (Some(low), None) => Some(format!("≥ {}", two(low))),
+        (None, Some(high)) => Some(format!("≤ {}", two(high))),
+    }
+}
+
+/// Prints a part of a whole that is told beside it, to three digits or as fine as the whole: never does the part
+/// read larger than the whole.
+#[must_use]
+pub fn part_of(part: f64, whole: &Estimate) -> String {
+    let Estimate { value, low, high, .. } = *whole;
+    let all = value.unwrap_or(part);
+    let part = part.min(all);
+    if part == 0.0 {
+        return "0".to_string();
+    }
+    let decimals = step(low, high).unwrap_or_else(|| 3 - magnitude(all).min(3));
+    let text = rounded(part, decimals);
+    let unit = libm::pow(10.0, f64::from(-decimals));
+    let read = libm::round(all / unit) * unit;
+    // As fine as the whole where both are nearly the same.
+    if text == rounded(all, decimals) || significant(part, 3) > read {
+        return text;
+    }
+    rounded(part, 2 - magnitude(part))
+}
+
 /// Returns the nearest number of so many significant digits.
 #[must_use]
 pub fn significant(value: f64, digits: usize) -> f64 {
@@ -184,6 +217,45 @@ mod tests {
         assert_eq!(interval(None, None), None);
         assert_eq!(worth(0.0459, Some(0.0231), Some(2.28)), "0.05", "not 0.0");
         assert_eq!(interval(Some(0.0231), Some(2.28)).as_deref(), Some("0.02–2.28"));
+    }
+
+    proptest::proptest! {
+        /// A part reads no larger than the whole beside it.
+        #[test]
+        fn a_part_reads_no_larger_than_the_whole(
+            whole in 0.001_f64..100.0,
+            share in 0.0_f64..=1.0,
+            near in proptest::bool::ANY,
+            half in 0.0_f64..0.3,
+        ) {
+            let part = if near { whole * (1.0 - share / 1e4) } else { whole * share };
+            let all = Estimate {
+                value: Some(whole),
+                n: 9,
+                low: Some(whole * (1.0 - half)),
+                high: Some(whole * (1.0 + half)),
+            };
+            for all in [all, Estimate { high: None, ..all }] {
+                let (part, all) = (part_of(part, &all), estimate(&all).unwrap());
+                let number = |text: &str| text.parse::<f64>().unwrap();
+                proptest::prop_assert!(number(&part) <= number(&all), "{} of {}", part, all);
+            }
+        }
+    }
+
+    #[test]
+    fn a_part_has_three_digits_or_those_of_the_whole() {
+        let all = |value: f64, half: f64| Estimate {
+            value: Some(value),
+            n: 9,
+            low: Some(value - half),
+            high: Some(value + half),
+        };
+        assert_eq!(part_of(1.715, &all(21.71, 0.45)), "1.72");
+        assert_eq!(part_of(78.17, &all(78.19, 0.45)), "78.17", "not 78.2");
+        assert_eq!(part_of(77.948, &all(94.95, 0.06)), "77.9");
+        assert_eq!(part_of(64.04, &all(64.04, 2.0)), "64.0");
+        assert_eq!(part_of(0.0, &all(20.0, 2.0)), "0");
     }
 
     #[test]

@@ -134,6 +134,10 @@ pub fn parse(text: &str, dimension: Dimension) -> Result<f64, String> {
             dimension.units()[0].0
         )
     })?;
+    // Nothing is as little in any unit.
+    if unit.is_empty() && number == 0.0 {
+        return Ok(0.0);
+    }
     if unit.is_empty() {
         return Err(format!("`{text}` has no unit: add one of {}", dimension.expected()));
     }

@@ -124,6 +124,7 @@ impl FleetQuestion {
             place: self.place.clone(),
             walls: self.walls,
             wall_db: None,
+            wall_is_said: false,
             profile: self.profile.clone(),
             firmware: predict::NodeFirmware::default(),
             distance_m: self.distance,

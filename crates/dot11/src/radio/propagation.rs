@@ -86,6 +86,25 @@ impl PathLossModel {
         }
     }
 
+    /// Returns the distance in metres at which the loss by distance alone is so many dB: the inverse of
+    /// [`distance_db`](Self::distance_db).
+    #[must_use]
+    pub fn distance_m(&self, loss_db: f64, mhz: u32) -> f64 {
+        let factor = |exponent: f64, db: f64| libm::pow(10.0, db / (10.0 * exponent));
+        let left_db = loss_db - free_space_db(REFERENCE_M, mhz);
+        if left_db <= 0.0 {
+            return REFERENCE_M * factor(2.0, left_db);
+        }
+        let near_m = REFERENCE_M * factor(self.exponent, left_db);
+        match self.beyond {
+            Some((breakpoint_m, far)) if near_m > breakpoint_m => {
+                let before_db = 10.0 * self.exponent * libm::log10(breakpoint_m);
+                breakpoint_m * factor(far, left_db - before_db)
+            }
+            _ => near_m,
+        }
+    }
+
     /// Returns the shadowing between two nodes in dB; it may be a gain (negative).
     #[must_use]
     pub fn shadowing_db(&self, one: u32, other: u32) -> f64 {
@@ -118,6 +137,19 @@ mod tests {
         assert!(close(free_space_db(1.0, 2412), 40.09, 0.01));
         assert!(close(free_space_db(1.0, 2484), 40.35, 0.01));
         assert_eq!(free_space_db(0.0, 2412), 0.0);
+    }
+
+    proptest! {
+        #[test]
+        fn a_loss_is_that_of_its_distance(
+            metres in 0.05_f64..50_000.0,
+            exponent in 1.5_f64..5.0,
+            beyond in proptest::option::of((1.0_f64..300.0, 2.0_f64..5.0)),
+        ) {
+            let model = PathLossModel { exponent, beyond, ..PathLossModel::FREE };
+            let back = model.distance_m(model.distance_db(metres, 2437), 2437);
+            prop_assert!((back / metres - 1.0).abs() < 1e-9, "{} for {}", back, metres);
+        }
     }
 
     #[test]

@@ -87,10 +87,13 @@ pub fn frames(
 ) -> Result<FramesAnswer, PredictError> {
     let effort = predictor.setup().effort;
     let messages = (effort.messages / effort.rooms.max(1)).max(1);
-    let distances = match question.distances.as_slice() {
+    let asked = match question.distances.as_slice() {
         [] => predictor.distances(question.mode),
         some => some.to_vec(),
     };
+    let valid_m = predictor.valid_m();
+    let (distances, unknown_m): (Vec<f64>, Vec<f64>) =
+        asked.into_iter().partition(|metres| *metres <= valid_m);
     let divisions = question.divisions();
     let at = |metres: f64| {
         let case = move |&(frames, bytes): &(u32, u32)| FramesCase {
@@ -127,6 +130,8 @@ pub fn frames(
         rate: question.mode.to_string(),
         settings: settings(setup),
         points: done.map(point).collect(),
+        unknown_m,
+        valid_m,
         notes: predictor.notes(),
         stopped: runner.cancelled(),
     })

@@ -83,7 +83,8 @@ pub fn rate(
     let points = points.map(|(case, (trials, alone))| rate_point(predictor, case, trials, alone));
     let points: Vec<PointEstimates> = points.collect();
     let rates = format!("at {} rates", points.len());
-    let answer = predictor.answer(PredictQuestion::Rate, &count(devices), &rates);
+    let mut answer = predictor.answer(PredictQuestion::Rate, &count(devices), &rates);
+    answer.notes.push(predictor.range_doubts(false).words());
     Ok(PredictAnswer { points, stopped: runner.cancelled(), ..answer })
 }
 
@@ -108,8 +109,9 @@ pub fn rate_in_force(
     }
     let rates = format!("at {}", force.request.mode);
     let question = PredictQuestion::OnAir(force);
-    let PredictAnswer { points, stopped, .. } = answer;
-    Ok(PredictAnswer { points, stopped, ..predictor.answer(question, &count(devices), &rates) })
+    let PredictAnswer { points, stopped, notes, .. } = answer;
+    let answer = predictor.answer(question, &count(devices), &rates);
+    Ok(PredictAnswer { points, stopped, notes, ..answer })
 }
 
 /// Returns the case of one device that always sends.

@@ -30,7 +30,8 @@ pub fn range(predictor: &Predictor, wanted: RangeWanted, modes: &[WifiMode]) -> 
         all => format!("at {} rates", all.len()),
     };
     add_distances(predictor, &mut points, modes);
-    let answer = predictor.answer(PredictQuestion::Range(wanted), "", &rates);
+    let mut answer = predictor.answer(PredictQuestion::Range(wanted), "", &rates);
+    answer.notes.push(predictor.range_doubts(false).words());
     PredictAnswer { points, ..answer }
 }
 

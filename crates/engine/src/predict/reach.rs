@@ -1,14 +1,16 @@
 //! Range of a case's messages, and the walls in between.
 
+use super::doubts::RangeDoubts;
 use super::rooms::{Predictor, RoomCase};
 use super::setup::PredictSetup;
 use alloc::vec::Vec;
 use espbench_dot11::radio::WifiMode;
 use espbench_measure::predict::RANGE_LOSS;
+use espbench_measure::predict::doubt;
 use espbench_measure::predict::point::OperatingPoint;
 use espbench_model::workload::EspNowCast;
 use espbench_sim::lab::predict::range::{
-    DistanceProspects, RangedMessage, prospects, range_m, reach_m,
+    DistanceProspects, PathDeviation, RangeLaw, RangedMessage, prospects, range_m, reach_m,
 };
 use espbench_sim::lab::scene::{Device, Environment, Scene};
 
@@ -23,6 +25,8 @@ const READABLE: f64 = 0.9;
 pub(super) struct MessageReach {
     /// Distance, in metres: over all places so far away.
     pub(super) metres: f64,
+    /// The same where the model of the place held at any distance.
+    all_m: f64,
     /// The model of the place ends there.
     pub(super) is_bounded: bool,
     /// Distance without shadowing: that of the place in the middle.
@@ -35,11 +39,15 @@ impl Predictor {
     /// Returns a setting with its range.
     pub(super) fn with_range(&self, case: &RoomCase, setting: OperatingPoint) -> OperatingPoint {
         let allowed = self.setup.limits.loss.filter(|it| *it > 0.0 && *it < 1.0);
-        let Some(reach) = self.reach_of(case, allowed.unwrap_or(RANGE_LOSS)) else {
+        let share = allowed.unwrap_or(RANGE_LOSS);
+        let Some(reach) = self.reach_of(case, share) else {
             return setting;
         };
+        let [low, high] = self.range_interval(case, (share, reach.all_m), setting.is_inferred);
         OperatingPoint {
             range_m: Some(reach.metres),
+            range_low_m: low,
+            range_high_m: high,
             range_is_bounded: reach.is_bounded,
             range_median_m: Some(reach.median_m),
             range_median_is_bounded: reach.median_is_bounded,
@@ -60,10 +68,43 @@ impl Predictor {
         let median = reach_m(profile, &even, &message, share);
         Some(MessageReach {
             metres: all.min(valid),
+            all_m: all,
             is_bounded: all > valid,
             median_m: median.min(valid),
             median_is_bounded: median > valid,
         })
+    }
+
+    /// Returns the ends of a range's interval, by what is not known of the place, the walls and the boards: what is
+    /// drawn is the way, and nothing is simulated. None at an end beyond the model of the place.
+    fn range_interval(
+        &self,
+        case: &RoomCase,
+        reach: (f64, f64),
+        is_inferred: bool,
+    ) -> [Option<f64>; 2] {
+        let law = self.scene.nodes.first().zip(self.message(case)).and_then(|(node, message)| {
+            let shadowing = self.range_doubts(is_inferred).shadowing;
+            RangeLaw::of(&node.profile, &self.scene.environment, &message, reach, shadowing)
+        });
+        let Some(law) = law else { return [None; 2] };
+        let (doubts, walls_db) =
+            (self.range_doubts(is_inferred), walls_db(&self.scene, &self.setup));
+        let [low, high] = doubt::interval(|normal| {
+            let exponent = doubt::factor(doubts.exponent, normal.next());
+            let shadowing = normal.next() / doubt::WITHIN;
+            let walls_db = walls_db * (doubt::factor(doubts.walls, normal.next()) - 1.0);
+            let further_db = walls_db + doubts.boards_db * normal.next() / doubt::WITHIN;
+            law.metres(&PathDeviation { exponent, shadowing, further_db })
+        });
+        let valid = self.valid_m();
+        [low.map(|it| it.min(valid)), high.filter(|it| *it <= valid)]
+    }
+
+    /// Returns what is not known of ranges here.
+    pub(super) fn range_doubts(&self, is_inferred: bool) -> RangeDoubts {
+        let PredictSetup { walls, wall_is_said, .. } = self.setup;
+        RangeDoubts::of(&self.scene.environment, walls, wall_is_said, is_inferred)
     }
 
     /// Returns a case's message, whose range is asked for.
@@ -103,7 +144,8 @@ impl Predictor {
     }
 
     /// Returns whether the devices send a mode, and read it at all.
-    pub(super) fn reads(&self, mode: WifiMode) -> bool {
+    #[must_use]
+    pub fn reads(&self, mode: WifiMode) -> bool {
         let Some(node) = self.scene.nodes.first().filter(|_| self.sends(mode)) else {
             return false;
         };

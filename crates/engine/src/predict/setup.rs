@@ -31,6 +31,8 @@ pub struct PredictSetup {
     pub walls: u8,
     /// Loss in one of them, in dB; that of the place's without.
     pub wall_db: Option<f64>,
+    /// Somebody has said that loss in decibels, and not a material: it is not in doubt.
+    pub wall_is_said: bool,
     /// Metres from the listener to the nearest and the farthest device; the lab's places without.
     pub distance_m: Option<(f64, f64)>,
     /// Channel of the devices; the lab's without.

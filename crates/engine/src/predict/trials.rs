@@ -16,6 +16,7 @@ pub(super) fn trial(outcome: &Outcome) -> RoomTrial {
     let air = ChannelUse {
         window_ns: nanos(air.window),
         busy_ns: nanos(air.busy),
+        own_ns: nanos(air.own),
         data_ns: nanos(air.data),
         retries_ns: nanos(air.retries),
         acks_ns: nanos(air.acks),

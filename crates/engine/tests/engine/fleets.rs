@@ -87,6 +87,7 @@ fn search(rooms: &mut KnownRooms, most: u32) -> (FleetSearched, PredictAnswer) {
         place: "bench".into(),
         walls: 0,
         wall_db: None,
+        wall_is_said: false,
         distance_m: None,
         channel: None,
         bare: false,

@@ -134,7 +134,7 @@ pub struct SiteArgs {
     pub environment: Option<String>,
     /// Distance between device and access point, or from device to device, in metres; in the virtual lab the
     /// devices are put there
-    #[arg(long, value_name = "METRES")]
+    #[arg(long, value_name = "METRES", value_parser = one_distance)]
     pub distance: Option<f64>,
 }
 
@@ -334,13 +334,36 @@ pub fn distance(text: &str) -> Result<(f64, f64), String> {
     let (from, to) = text.split_once('-').unwrap_or((text, text));
     match number(from).zip(number(to)) {
         Some((from, to)) if 0.0 <= from && from <= to && to <= FARTHEST_M => Ok((from, to)),
-        _ => Err("metres, such as 3, or from the nearest to the farthest, such as 0.5-1".into()),
+        _ => Err(format!(
+            "`{text}` is no distance: metres, such as 3, or from the nearest to the farthest, such as 0.5-1"
+        )),
+    }
+}
+
+/// Parses the distance that a result is of, in metres.
+fn one_distance(text: &str) -> Result<f64, String> {
+    match distance(text) {
+        Ok((from, to)) if from == to => Ok(from),
+        Ok((from, to)) => Err(format!(
+            "`{text}` is a range, and a result has one distance: give one, such as {from} or {to}; the places of a \
+             lab's file stay where the flag is left out"
+        )),
+        Err(_) => Err(format!("`{text}` is no distance: metres, such as 3")),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_result_has_one_distance() {
+        assert_eq!(one_distance("3 m"), Ok(3.0));
+        assert!(one_distance("0.5-1").unwrap_err().starts_with("`0.5-1` is a range"));
+        for text in ["x", "-1", "nan", "inf"] {
+            assert!(one_distance(text).unwrap_err().contains("is no distance"), "{text}");
+        }
+    }
 
     #[test]
     fn distances_are_one_or_two_numbers() {

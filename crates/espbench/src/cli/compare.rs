@@ -9,8 +9,8 @@ use anyhow::{Context as _, bail};
 use espbench_measure::cell::{Cell, Origin};
 use espbench_measure::columns::{COMPARED, POWER, compared as compared_rows, power_rows};
 use espbench_measure::compare::{
-    CellDifference, Comparison, ExactlyCompared, Tolerance, compare, exactly, gate, power, sides,
-    vanished,
+    CellDifference, Comparison, ExactlyCompared, Tolerance, compare, exactly, gate, power,
+    sides as sides_of, vanished,
 };
 use espbench_measure::label;
 use espbench_measure::report::{Report, SCHEMA};
@@ -107,13 +107,12 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let ours = wanted(args, this.cells);
     let others = wanted(args, other.cells);
     let comparisons = compare(&ours, &others);
+    let sides = this.facts.as_ref().zip(other.facts.as_ref());
+    let sides = sides.map(|(this, other)| sides_of(this, other));
     if comparisons.is_empty() {
-        bail!(in_common_is_none(args, &wanted_of));
+        bail!(in_common_is_none(args, &wanted_of, &sides.unwrap_or_default()));
     }
-    let mut differences = match (&this.facts, &other.facts) {
-        (Some(this), Some(other)) => differences(&sides(this, other)),
-        _ => Vec::new(),
-    };
+    let mut differences = sides.map(|all| differences(&all)).unwrap_or_default();
     let cut: Vec<String> = [this.cut, other.cut].into_iter().flatten().collect();
     differences.extend(cut.iter().cloned());
     print(args, &comparisons, &differences)?;
@@ -202,7 +201,7 @@ fn exact(args: &Args) -> anyhow::Result<ExitCode> {
     let found = exactly(&ours, &others);
     let Some(first) = found.differences.first() else {
         if found.compared == 0 {
-            bail!(in_common_is_none(args, &metrics));
+            bail!(in_common_is_none(args, &metrics, &[]));
         }
         say!("all {} figures are equal", found.compared);
         return Ok(ExitCode::SUCCESS);
@@ -254,8 +253,8 @@ fn metrics(cells: &[Cell]) -> BTreeSet<String> {
     cells.iter().map(|it| it.id.metric.clone()).collect()
 }
 
-/// Says that there is no pair.
-fn in_common_is_none(args: &Args, metrics: &BTreeSet<String>) -> UserError {
+/// Says that there is no pair, and what differs between the two runs.
+fn in_common_is_none(args: &Args, metrics: &BTreeSet<String>, sides: &[String]) -> UserError {
     let error =
         UserError::new(format!("{} and {} have no result in common", args.this, args.other));
     match args.metric.iter().find(|it| !metrics.contains(*it)) {
@@ -265,6 +264,14 @@ fn in_common_is_none(args: &Args, metrics: &BTreeSet<String>) -> UserError {
                 .because(format!("{} has no metric `{unknown}`", args.this))
                 .remedy(format!("it has {}", all.join(", ")))
         }
+        None if !sides.is_empty() => error
+            .because(format!(
+                "each setting makes a test of its own. What differs, {} | {}: {}",
+                args.this,
+                args.other,
+                sides.join("; ")
+            ))
+            .remedy("compare runs of one plan, or look at both: `espbench report RUN`"),
         None => error
             .because("no result of the one is of the same test and metric as one of the other")
             .remedy("compare runs of one plan: `espbench runs` lists them"),

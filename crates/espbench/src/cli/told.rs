@@ -10,7 +10,10 @@ use clap::{Arg, Command};
 use espbench_model::text::meant;
 use espbench_sim::lab::file::FileError;
 use std::ffi::OsString;
+use std::net::AddrParseError;
+use std::num::{IntErrorKind, ParseFloatError, ParseIntError};
 use std::process::ExitCode;
+use std::str::ParseBoolError;
 
 /// Returns any error of the command in three parts: its contexts stand before what failed, its causes
 /// behind why.
@@ -89,6 +92,7 @@ pub(crate) fn read<P: clap::Parser>(
 }
 
 fn matched<P: clap::Parser>(command: &mut Command, words: &[OsString]) -> Result<P, clap::Error> {
+    let words = with_negative_values(command, words);
     let matches = command.try_get_matches_from_mut(words)?;
     P::from_arg_matches(&matches).map_err(|error| error.format(command))
 }
@@ -100,6 +104,38 @@ fn with_negative_numbers(command: Command) -> Command {
         if takes { arg.allow_negative_numbers(true) } else { arg }
     };
     command.mut_args(taking).mut_subcommands(with_negative_numbers)
+}
+
+/// Joins a negative quantity (`-5mAh`, `-1-3`) with the flag before it that takes a value: so it is refused as that
+/// value, too, and not as a flag.
+fn with_negative_values(command: &Command, words: &[OsString]) -> Vec<OsString> {
+    let asked = Asked::of(command, words);
+    let takes_value = |flag: &str| {
+        asked.command.get_arguments().any(|arg| {
+            let is_long = flag.strip_prefix("--").is_some_and(|it| Some(it) == arg.get_long());
+            let short = flag.strip_prefix('-').map(str::chars);
+            let is_short =
+                short.is_some_and(|mut it| it.next() == arg.get_short() && it.next().is_none());
+            (is_long || is_short && arg.get_short().is_some()) && arg.get_action().takes_values()
+        })
+    };
+    let mut joined: Vec<OsString> = Vec::new();
+    for word in words {
+        let is_quantity = word.to_str().is_some_and(|it| {
+            let after = it.strip_prefix('-').unwrap_or_default();
+            after.starts_with(|c: char| c.is_ascii_digit()) && after.parse::<f64>().is_err()
+        });
+        let flag =
+            joined.last_mut().filter(|it| is_quantity && it.to_str().is_some_and(takes_value));
+        match flag {
+            Some(flag) => {
+                flag.push("=");
+                flag.push(word);
+            }
+            None => joined.push(word.clone()),
+        }
+    }
+    joined
 }
 
 /// The subcommand that a command line is for.
@@ -247,13 +283,47 @@ fn of_command_line(error: &clap::Error, asked: &Asked<'_>) -> UserError {
     };
     let what = what.strip_prefix("error: ").unwrap_or(&what);
     // A value that its own parser refuses: its words are the cause.
-    let why = source.map(ToString::to_string).unwrap_or_default();
+    let their = source.map(ToString::to_string).unwrap_or_default();
+    let value = match error.get(ContextKind::InvalidValue) {
+        Some(ContextValue::String(it)) => it.as_str(),
+        _ => "",
+    };
+    let own = source.and_then(|it| in_own_words(it, value));
+    let why = their;
     let what = match what.strip_suffix(&one_line(&why)) {
         Some(rest) if !why.is_empty() => rest.trim_end_matches([':', ' ']),
         _ => what,
     };
-    let why = if what.ends_with(&why) { String::new() } else { why };
+    let why = if what.ends_with(&why) { String::new() } else { own.unwrap_or(why) };
     UserError::new(what).because(why).remedy(remedy(error, asked, given))
+}
+
+/// Says what the parsers of the standard library and of clap have against a value, whose words are of Rust; `None`
+/// where the words are ours.
+fn in_own_words(error: &(dyn std::error::Error + 'static), value: &str) -> Option<String> {
+    if let Some(wrong) = error.downcast_ref::<ParseIntError>() {
+        let against = match wrong.kind() {
+            IntErrorKind::PosOverflow => "is too large",
+            IntErrorKind::NegOverflow => "is too small",
+            _ => "is no whole number",
+        };
+        return Some(format!("`{value}` {against}"));
+    }
+    if error.is::<ParseFloatError>() {
+        return Some(format!("`{value}` is no number"));
+    }
+    if error.is::<ParseBoolError>() {
+        return Some(format!("`{value}` is neither true nor false"));
+    }
+    if error.is::<AddrParseError>() {
+        return Some(format!("`{value}` is no address"));
+    }
+    let text = error.to_string();
+    let (least, most) = text.strip_prefix(value)?.strip_prefix(" is not in ")?.split_once("..")?;
+    Some(match most.strip_prefix('=') {
+        Some(most) => format!("`{value}` is not from {least} to {most}"),
+        None => format!("`{value}` is not {least} or more"),
+    })
 }
 
 /// Returns the valid value that a wrong one was probably meant to be.
@@ -313,6 +383,46 @@ mod tests {
             (&["predict", "fleet", "--ack=yes"], "`ack` cannot be \"yes\"  it is true or false"),
         ] {
             assert!(told(words).contains(wanted), "{}", told(words));
+        }
+    }
+
+    /// Flags of all commands that a wrong value can be given to are refused in our words.
+    #[test]
+    fn no_error_has_the_words_of_rust() {
+        fn flags(command: &Command, path: &[String], all: &mut Vec<Vec<String>>) {
+            for arg in command.get_arguments() {
+                let may_stand_alone = arg.get_num_args().is_some_and(|it| it.min_values() == 0);
+                let takes_value = arg.get_action().takes_values() && !may_stand_alone;
+                if let Some(long) = arg.get_long().filter(|_| takes_value) {
+                    all.push([path, &[format!("--{long}")]].concat());
+                }
+            }
+            for sub in command.get_subcommands() {
+                flags(sub, &[path, &[sub.get_name().to_owned()]].concat(), all);
+            }
+        }
+        let mut whole = with_negative_numbers(crate::cli::command());
+        whole.build();
+        let mut all = Vec::new();
+        flags(&whole, &[], &mut all);
+        assert!(all.len() > 100, "{}", all.len());
+        for words in all {
+            for value in ["x", "99999999999999999999", "-5mAh"] {
+                let line = std::iter::once("espbench".to_owned()).chain(words.iter().cloned());
+                let line: Vec<OsString> =
+                    line.chain([value.to_owned()]).map(OsString::from).collect();
+                let mut command = whole.clone();
+                let Err(error) = matched::<crate::cli::Arguments>(&mut command, &line) else {
+                    continue;
+                };
+                let UserError { what, why, .. } =
+                    of_command_line(&error, &Asked::of(&command, &line));
+                let told = format!("{what} {why}");
+                for theirs in ["found in string", "literal", "target type", "..=", "syntax"] {
+                    assert!(!told.contains(theirs), "{words:?} {value}: {told}");
+                }
+                assert!(!told.contains("unexpected argument '-"), "{words:?} {value}: {told}");
+            }
         }
     }
 

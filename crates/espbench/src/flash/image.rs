@@ -320,7 +320,10 @@ mod tests {
         let program = words(0x10000, &[IMAGE_MAGIC; 64]);
         let erased = erased_otadata(&[ota_table(), program.clone()]).unwrap();
         assert_eq!((erased.addr, &*erased.data), (0xD000, &[0xFF; 0x2000][..]));
-        assert!(erased_otadata(std::slice::from_ref(&program)).is_none(), "a part alone brings no table");
+        assert!(
+            erased_otadata(std::slice::from_ref(&program)).is_none(),
+            "a part alone brings no table"
+        );
         let own = words(0xD000, &[1; 32]);
         assert!(
             erased_otadata(&[ota_table(), own]).is_none(),

@@ -23,6 +23,9 @@ const ROWS_ABOVE_CHARGE: usize = 7;
 /// Column of how busy the channel is.
 const BUSY: usize = 3;
 
+/// Percent of a battery's life by which a device must be empty sooner to be told of.
+const LITTLE_SOONER: f64 = 0.5;
+
 /// Rows of divisions of a message at most.
 const FRAME_ROWS: usize = 16;
 
@@ -127,9 +130,12 @@ pub(super) fn energy_lines(energy: &EnergyBudget) -> Vec<(&'static str, String)>
     };
     if let (Some(days), Some(battery)) = (&energy.life_days, &energy.battery) {
         let mut text = in_two_digits(days, "days");
-        let weakest = energy.weakest_days.map(digits::two);
-        if let Some(weakest) = weakest.filter(|it| *it != digits::two(days.value)) {
-            text.push_str(&format!("; 1 in 20 lasts less than {weakest} days"));
+        let sooner = energy.weakest_days.map(|it| 100.0 * (1.0 - it / days.value));
+        if let Some(sooner) = sooner.filter(|it| *it >= LITTLE_SOONER) {
+            text.push_str(&format!(
+                "; one device in 20 draws more and is empty {} % sooner",
+                digits::two(sooner)
+            ));
         }
         lines.push(("battery", text));
         current.push_str(&format!(" from {battery}"));
@@ -154,10 +160,7 @@ fn in_two_digits(it: &GlanceValue, unit: &str) -> String {
 }
 
 fn two_digits(it: &GlanceValue) -> CardCell {
-    let end = |end: Option<f64>| end.map_or_else(|| "?".into(), digits::two);
-    let interval =
-        it.ci_low.or(it.ci_high).map(|_| format!("{}–{}", end(it.ci_low), end(it.ci_high)));
-    (digits::two(it.value), interval)
+    (digits::two(it.value), digits::interval_in_two(it.ci_low, it.ci_high))
 }
 
 /// Prints a share in percent, with a digit more where it is small.
@@ -173,14 +176,16 @@ fn percent(share: f64) -> String {
 fn figures(row: &PredictionRow) -> Vec<String> {
     let mut parts = vec![
         format!("loss {}", cell(row.loss_percent.as_ref(), "%")),
-        format!("p99 {}", cell(row.p99_ms.as_ref(), "ms")),
+        format!("p99 {}", with_unit(p99(row), "ms")),
         format!(
             "channel busy {}{}",
             cell(row.channel_busy_percent.as_ref(), "%"),
-            row.own_busy_percent.map(|it| format!(", of it yours {it} %")).unwrap_or_default()
+            row.own_busy().map(|it| format!(", of it yours {it} %")).unwrap_or_default()
         ),
     ];
-    parts.extend(row.range().map(|it| format!("range {it} m")));
+    parts.extend(
+        row.range().map(|it| format!("range {}", with_unit((it, row.range_interval()), "m"))),
+    );
     parts
 }
 
@@ -200,11 +205,32 @@ fn row_of(out: &mut String, figures: &[String], columns: usize) {
 
 /// Prints a value with its unit and its interval.
 pub(super) fn cell(value: Option<&GlanceValue>, unit: &str) -> String {
-    let Some(value) = value else { return "unknown".into() };
-    match figure(value) {
-        (number, Some(interval)) => format!("{number} {unit} [{interval}]"),
-        (number, None) => format!("{number} {unit}"),
+    value.map_or_else(|| "unknown".into(), |it| with_unit(figure(it), unit))
+}
+
+fn with_unit((number, interval): CardCell, unit: &str) -> String {
+    match interval {
+        _ if number == NOTHING => "unknown".into(),
+        Some(interval) => format!("{number} {unit} [{interval}]"),
+        None => format!("{number} {unit}"),
     }
+}
+
+/// Stands in place of a figure that there is not.
+const NOTHING: &str = "-";
+
+/// Prints the 99th percentile of the latency: where wake times are in doubt, to two digits.
+fn p99(row: &PredictionRow) -> CardCell {
+    match &row.p99_ms {
+        None => (NOTHING.into(), None),
+        Some(it) if row.p99_is_in_doubt => two_digits(it),
+        Some(it) => figure(it),
+    }
+}
+
+/// Prints the range with its interval.
+fn range(row: &PredictionRow) -> CardCell {
+    (row.range().unwrap_or_else(|| NOTHING.into()), row.range_interval())
 }
 
 /// Returns the word for a row's standing; empty where nothing is ranked.
@@ -246,13 +272,13 @@ pub(super) fn columns(
     let texts = |row: &&PredictionRow| {
         let first = if is_rate { row.rate.clone() } else { row.devices.to_string() };
         let mut texts = vec![(first, None)];
-        let all = [&row.loss_percent, &row.p99_ms, &row.channel_busy_percent];
-        texts.extend(all.map(|it| value(it.as_ref())));
-        texts.push((row.own_busy_percent.map_or_else(|| "-".into(), |it| it.to_string()), None));
+        let busy = value(row.channel_busy_percent.as_ref());
+        texts.extend([value(row.loss_percent.as_ref()), p99(row), busy]);
+        texts.push((row.own_busy().unwrap_or_else(|| "-".into()), None));
         let days = row.life_days.as_ref().map_or_else(|| ("-".into(), None), two_digits);
         texts.extend(has_battery.then_some(days));
         if is_rate {
-            texts.push((row.range().unwrap_or_else(|| "-".into()), None));
+            texts.push(range(row));
             texts.push((standing(row.standing).into(), None));
         }
         texts
@@ -271,10 +297,10 @@ fn costs(rows: &[&PredictionRow]) -> (Vec<String>, Vec<Vec<CardCell>>) {
             value(cost.own_air_percent.as_ref()),
             value(row.channel_busy_percent.as_ref()),
             value(cost.round_trip_ms.as_ref()),
-            value(row.p99_ms.as_ref()),
+            p99(row),
             value(row.loss_percent.as_ref()),
             value(cost.throughput_mbit_s.as_ref()),
-            plain(row.range().unwrap_or_else(|| "-".into())),
+            range(row),
             value(cost.charge_uc.as_ref()),
         ])
     };
@@ -312,10 +338,10 @@ fn ranges(rows: &[&PredictionRow]) -> (Vec<String>, Vec<Vec<CardCell>>) {
             (RowStanding::LeftOut, false) => "does not reach",
             _ => "",
         };
-        let range = row.range().unwrap_or_else(|| "-".into());
         let notes = [inferred, stands].into_iter().filter(|it| !it.is_empty());
         let notes = notes.collect::<Vec<_>>().join(", ");
-        [row.rate.clone(), range, median, notes].map(|it| (it, None)).into()
+        let plain = |text: String| (text, None);
+        vec![plain(row.rate.clone()), range(row), plain(median), plain(notes)]
     };
     let heads = ["PHY rate", "range (m)", "at a typical spot (m)", ""].map(String::from).into();
     (heads, rows.iter().map(texts).collect())

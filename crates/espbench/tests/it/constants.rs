@@ -61,7 +61,7 @@ fn a_sensitivity_is_measured_and_an_unknown_suite_is_an_error() {
 
 /// Constants of floats and times that decide no figure of the lab: how a test is carried out, bounds,
 /// arithmetic.
-const OTHER: [&str; 46] = [
+const OTHER: [&str; 47] = [
     // Exact arithmetic.
     "PARTS",
     "ONE",
@@ -105,6 +105,8 @@ const OTHER: [&str; 46] = [
     "NIL_HAZARD",
     "CERTAIN_HAZARD",
     "NO_ECHO",
+    // Where a bisection begins.
+    "BUDGET_SPAN",
     // How a test is carried out: what passes before and after it.
     "SETTLE",
     "MARGIN",

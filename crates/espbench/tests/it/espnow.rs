@@ -154,7 +154,7 @@ fn what_cannot_be_done_is_said_with_a_remedy() {
     bench.write("a.talk", "node2> help\nwait 1s");
     for (args, remedy) in [
         (["--devices", "1"], "raise --devices"),
-        (["--devices", "0"], "1..=1000"),
+        (["--devices", "0"], "`0` is not from 1 to 1000"),
         (["--loss", "200%"], "use 0% to 100%"),
         (["--script", "none.talk"], "cannot read the script none.talk"),
         (["--pcap", "no/folder/a.pcap"], "make the folder no/folder first"),

@@ -169,7 +169,7 @@ columns! {
     "published" "`unit`" Number (|cell| figure(cell, |it| it.value), |cell, value| put(cell, value, |it| &mut it.value))
         "Published value that the row was held against."
     "ratio" "" Number (|cell| figure(cell, |it| it.ratio), |cell, value| put(cell, value, |it| &mut it.ratio))
-        "Value / published value."
+        "Value / published value; empty where that is of something else."
     "verdict" "" Text (|cell| figure(cell, |it| it.verdict), |cell, value| put(cell, value, |it| &mut it.verdict))
         "Outcome of that comparison: `better`, `worse`, `differs`, `no-difference-shown` or `not-comparable`."
     "lab" "`unit`" Number (|cell| of_lab(cell, |it| it.value), |cell, value| put_lab(cell, value, |it| &mut it.value))

@@ -8,6 +8,7 @@ use crate::kind::{self, TestKind};
 use crate::label;
 use crate::metric::{self, Better};
 use crate::units::conversion;
+use crate::wifi;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -27,6 +28,8 @@ pub(super) fn judge(pair: &CellPair) -> Comparison {
     let (ratio, difference) = (interval::ratio(&a, &b), interval::difference(&a, &b));
     let known = found.intervals(ours, other);
     let reasons = core::mem::take(&mut found.reasons);
+    // What a document has of something else is no counterpart: a number over it says nothing.
+    let is_counterpart = reasons.is_empty() || other.origin != Origin::Published;
     let verdict = if reasons.is_empty() {
         // A ratio to zero does not exist, but a difference from it does.
         let by_difference = metric::is_proportion(&ours.unit) || ratio.value.is_none();
@@ -42,15 +45,16 @@ pub(super) fn judge(pair: &CellPair) -> Comparison {
     let ends = |e: &Estimate| if known { (e.low, e.high) } else { (None, None) };
     let ((ratio_low, ratio_high), (difference_low, difference_high)) =
         (ends(&ratio), ends(&difference));
+    let told = |it: Option<f64>| it.filter(|_| is_counterpart);
     Comparison {
         ours: ours.clone(),
         other: other.clone(),
-        ratio: ratio.value,
-        ratio_low,
-        ratio_high,
-        difference: difference.value,
-        difference_low,
-        difference_high,
+        ratio: told(ratio.value),
+        ratio_low: told(ratio_low),
+        ratio_high: told(ratio_high),
+        difference: told(difference.value),
+        difference_low: told(difference_low),
+        difference_high: told(difference_high),
         verdict,
         notes: found.notes,
     }
@@ -183,6 +187,10 @@ impl ComparisonNotes {
     /// few settings, and in a note only: against a document they are a reason only where its table
     /// has a plain procedure.
     fn settings(&mut self, ours: &Cell, other: &Cell) {
+        // A lab's variant names the document's device: that is a setting of ours alone.
+        if wifi::device(ours).is_some() && wifi::is_procedure(ours, other) {
+            return;
+        }
         let say = |cell: &Cell| {
             label::result(&cell.settings).unwrap_or_else(|| "the plain procedure".to_string())
         };

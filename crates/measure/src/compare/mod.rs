@@ -20,8 +20,8 @@
 //! # What is shown
 //!
 //! 1. *The reasons against it first.* Another chip, mode, place, security, distance, number of devices,
-//!    unit, statistic or procedure: not comparable, whatever the numbers say. The ratio is given
-//!    nevertheless where both are numbers of one dimension.
+//!    unit, statistic or procedure: not comparable, whatever the numbers say. Between runs the ratio is given
+//!    nevertheless where both are numbers of one dimension; a published figure of something else has none.
 //! 2. *Then the interval.* The ratio's 95 % interval follows from those of the two values (see
 //!    [`interval::ratio`](crate::interval::ratio)). Wholly on the good side of 1: better; wholly on the bad side: worse; else no
 //!    difference is shown, which does not mean that there is none. Parts of a whole (loss) go by

@@ -104,6 +104,36 @@ fn every_difference_of_place_is_a_reason() {
     }
     assert_eq!(why(&got).len(), words.len());
     assert_eq!(got.ratio, Some(1.0), "the ratio is given nevertheless");
+    let document = Cell { origin: Origin::Published, ..other };
+    let got = compare(core::slice::from_ref(&ours), &[document]);
+    let got = got.first().unwrap();
+    assert_eq!(got.verdict.kind(), VerdictKind::NotComparable);
+    assert_eq!((got.ratio, got.ratio_low, got.difference), (None, None, None), "no counterpart");
+}
+
+/// The first screen takes these pairs for the document's own, and so does the comparison: a lab's variant is no
+/// setting that the document lacks.
+#[test]
+fn a_document_s_own_procedure_in_the_lab_is_its_procedure() {
+    let published = shipped();
+    let document =
+        published.iter().find(|it| it.id.table == "udp-echo" && it.id.metric == "rtt_avg").unwrap();
+    let mut ours = Cell {
+        origin: Origin::Simulated,
+        ci_low: document.value.map(|it| 0.99 * it),
+        ci_high: document.value.map(|it| 1.01 * it),
+        ..document.clone()
+    };
+    ours.settings.extend([crate::settings::Setting::LabVariant(
+        espbench_model::workload::Name::new("arduino").unwrap(),
+    )]);
+    let got = compare(core::slice::from_ref(&ours), &published);
+    assert_eq!(got.len(), 1);
+    assert_eq!((&got[0].verdict, got[0].ratio), (&Verdict::NoDifferenceShown, Some(1.0)));
+    // Another procedure in the same lab is none of the document's.
+    ours.settings.extend(crate::label::read("binary, 8 in flight").unwrap().iter().cloned());
+    let got = compare(&[ours], &published);
+    assert!(got.iter().all(|it| it.verdict.kind() == VerdictKind::NotComparable), "{got:?}");
 }
 
 #[test]

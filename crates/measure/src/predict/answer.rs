@@ -1,13 +1,14 @@
 //! The answer in sentences, the most important first.
 
-use super::card::p99;
 use super::card::{LeadingFigure, RowStanding};
 use super::limit;
 use super::limits::FleetLimits;
 use super::on_air::RateInForce;
 use super::point::PointEstimates;
+use super::range::{metres_of, range_words};
 use super::report::{PredictAnswer, PredictQuestion};
 use super::tables::capitalized;
+use super::words::p99;
 use crate::cell::{Estimate, Origin};
 use crate::digits;
 use crate::search::fleet::Standing;
@@ -96,7 +97,8 @@ impl PredictAnswer {
         let limits = if many { "The limits" } else { "The limit" };
         let is = |one: &str, several: &str| if many { several.to_string() } else { one.into() };
         let doubt = " by the estimates, not by all of their intervals";
-        Some(match self.limits.standing(only) {
+        // What is shown beside it has these intervals, too.
+        Some(match self.limits.standing(&only.with_doubts()) {
             Standing::Holds => format!("{limits} ({text}) {}.", is("holds", "hold")),
             Standing::MayHold => format!("{limits} ({text}) {}{doubt}.", is("holds", "hold")),
             Standing::MayFail => format!("{limits} ({text}) {} broken{doubt}.", is("is", "are")),
@@ -175,12 +177,13 @@ fn farthest(best: &[&PointEstimates]) -> Option<String> {
     let (point, metres) = known().max_by(|a, b| a.1.total_cmp(&b.1))?;
     let bounded = known().filter(|it| it.0.setting.range_is_bounded).count();
     let end = "nothing is known beyond, where the model of the place ends";
+    let (far, metres) = (range_words(metres, false), metres_of(metres));
     Some(match bounded {
-        0 if best.len() == 1 => format!("It reaches {metres:.0} m."),
-        0 => format!("Of these {} reaches farthest, {metres:.0} m.", point.setting.rate),
-        1 if best.len() == 1 => format!("It reaches {metres:.0} m; {end}."),
-        n if n == best.len() => format!("All of these reach {metres:.0} m; {end}."),
-        n => format!("{n} of these reach {metres:.0} m; {end}."),
+        0 if best.len() == 1 => format!("It reaches {far} m."),
+        0 => format!("Of these {} reaches farthest, {far} m.", point.setting.rate),
+        1 if best.len() == 1 => format!("It reaches {metres} m; {end}."),
+        n if n == best.len() => format!("All of these reach {metres} m; {end}."),
+        n => format!("{n} of these reach {metres} m; {end}."),
     })
 }
 
@@ -249,7 +252,7 @@ pub(super) fn change_sentence(answer: &PredictAnswer) -> Option<String> {
 /// Describes the fate of a point's messages.
 pub(super) fn fate(point: &PointEstimates) -> String {
     let lost = digits::estimate(&point.loss.scaled(100.0)).unwrap_or_else(|| "?".into());
-    match milliseconds(&point.p99) {
+    match p99_ms(point) {
         Some(p99) => {
             format!("{lost} % of the messages are lost and 99 % of the rest arrive within {p99}")
         }
@@ -259,6 +262,15 @@ pub(super) fn fate(point: &PointEstimates) -> String {
 
 pub(super) fn milliseconds(estimate: &Estimate) -> Option<String> {
     digits::estimate(estimate).map(|ms| format!("{ms} ms"))
+}
+
+/// Returns the 99th percentile of a point's latency in words: where wake times are in doubt, to two digits.
+pub(super) fn p99_ms(point: &PointEstimates) -> Option<String> {
+    let ms = match point.has_doubted_latency() {
+        true => point.p99.value.map(digits::two),
+        false => digits::estimate(&point.p99),
+    };
+    ms.map(|ms| format!("{ms} ms"))
 }
 
 /// Prints a number of devices.

@@ -1,6 +1,6 @@
 //! The answer on one card: the verdict, the figures that lead, what limits them, and what to change.
 
-use super::answer::{change_sentence, milliseconds};
+use super::answer::change_sentence;
 use super::battery::Battery;
 use super::change::ChangeTried;
 use super::energy::ChargePart;
@@ -8,7 +8,7 @@ use super::frames::FramesRow;
 use super::limit;
 use super::on_air::RateInForce;
 use super::point::{DistanceRow, PointEstimates};
-use super::range::range_words;
+use super::range::{beyond, metres_of};
 use super::report::{PredictAnswer, PredictQuestion};
 use crate::cell::Estimate;
 use crate::digits;
@@ -63,9 +63,13 @@ pub struct PredictionRow {
     pub loss_percent: Option<GlanceValue>,
     /// 99th percentile of the latency, in milliseconds.
     pub p99_ms: Option<GlanceValue>,
+    /// True where wake times that are not known well are a part of it: then it is worth two digits.
+    #[serde(default)]
+    pub p99_is_in_doubt: bool,
     /// Time in which somebody sends, in percent.
     pub channel_busy_percent: Option<GlanceValue>,
-    /// Time for which the devices' own frames, their repetitions and acknowledgements are on the air, in percent.
+    /// Time in which a frame of the devices, a repetition or an acknowledgement of theirs is on the air, in percent:
+    /// a part of the above, in which what overlaps counts once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own_busy_percent: Option<f64>,
     /// Life of the battery in days.
@@ -75,6 +79,12 @@ pub struct PredictionRow {
     /// all places so far away.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub range_m: Option<f64>,
+    /// Lower end of its interval, at 95 %, by what is not known of the place, the walls and the boards.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub range_low_m: Option<f64>,
+    /// Upper end of it; none where it is beyond the model of the place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub range_high_m: Option<f64>,
     /// Distance without shadowing and fading: in the middle of all places.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub range_median_m: Option<f64>,
@@ -349,18 +359,24 @@ impl PredictAnswer {
     }
 
     fn row(&self, point: &PointEstimates, standing: RowStanding) -> PredictionRow {
+        let (shown, is_in_doubt) = (point.with_doubts(), point.has_doubted_latency());
+        let latency = |it: &Estimate| match is_in_doubt {
+            true => value(it).map(|it| rounded(it, 2)),
+            false => value(it),
+        };
+        let two = |it: f64| digits::significant(it, 2);
         PredictionRow {
             devices: point.setting.devices,
             rate: point.setting.rate.clone(),
             loss_percent: value(&point.loss.scaled(100.0)),
-            p99_ms: value(&point.p99),
+            p99_ms: latency(&shown.p99),
+            p99_is_in_doubt: is_in_doubt,
             channel_busy_percent: value(&point.busy.scaled(100.0)).map(|it| rounded(it, 4)),
-            own_busy_percent: point
-                .busy
-                .value
-                .map(|_| digits::significant(100.0 * point.own_busy(), 3)),
+            own_busy_percent: point.busy.value.map(|_| digits::six(100.0 * point.own_busy)),
             life_days: self.life(point),
             range_m: point.setting.range_m,
+            range_low_m: point.setting.range_low_m.map(two),
+            range_high_m: point.setting.range_high_m.map(two),
             range_is_bounded: point.setting.range_is_bounded,
             range_median_m: point.setting.range_median_m,
             range_median_is_bounded: point.setting.range_median_is_bounded,
@@ -369,7 +385,7 @@ impl PredictAnswer {
                 role: force.role(&point.setting.rate),
                 air_us: point.setting.air_us,
                 own_air_percent: value(&point.sent_share.scaled(100.0)),
-                round_trip_ms: value(&point.round_trip_ms()),
+                round_trip_ms: latency(&shown.round_trip_ms()),
                 throughput_mbit_s: point.setting.throughput.as_ref().and_then(value),
                 charge_uc: value(&point.charge_uc()),
             }),
@@ -515,9 +531,9 @@ impl PredictAnswer {
         }
         if let Some([farthest, valid]) = self.beyond_m {
             warnings.push(format!(
-                "Nothing is known beyond {} m, where the model of the place ends, and devices are up to {} m away",
-                digits::plain(valid),
-                digits::plain(farthest)
+                "{}, and devices are up to {} m away",
+                beyond(valid),
+                metres_of(farthest)
             ));
         }
         warnings.extend(self.doubts());
@@ -584,31 +600,4 @@ fn limited_by(point: &PointEstimates, battery: Option<&Battery>) -> Vec<LimitSha
         .filter(|_| point.loss.value.is_some_and(|it| it > limit::LITTLE))
         .map(|it| share("loss", it));
     charge.into_iter().chain(latency).chain(loss).collect()
-}
-
-impl LimitShare {
-    /// Returns the share in words: `waiting for the medium, 47 % of the latency`.
-    #[must_use]
-    pub fn words(&self) -> String {
-        format!("{}, {:.0} % of the {}", self.part, 100.0 * self.share, self.of)
-    }
-}
-
-impl PredictionRow {
-    /// Returns the range in words: `41`, or `not known beyond 30` where the model of the place ends there.
-    #[must_use]
-    pub fn range(&self) -> Option<String> {
-        self.range_m.map(|it| range_words(it, self.range_is_bounded))
-    }
-
-    /// Returns the range in the middle of all places in words.
-    #[must_use]
-    pub fn range_median(&self) -> Option<String> {
-        self.range_median_m.map(|it| range_words(it, self.range_median_is_bounded))
-    }
-}
-
-/// Returns the 99th percentile of a point in words.
-pub(super) fn p99(point: &PointEstimates) -> String {
-    milliseconds(&point.p99).unwrap_or_else(|| "no latency".into())
 }

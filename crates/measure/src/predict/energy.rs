@@ -1,7 +1,7 @@
 //! Charge of devices that sleep between their messages.
 
 use super::battery::{Battery, BatteryDrain};
-use super::doubt::{ChargeDoubts, DRAWS, NormalDraws, WITHIN};
+use super::doubt::{self, ChargeDoubts, NormalDraws};
 use super::trial::RoomTrial;
 use crate::cell::Estimate;
 use crate::cluster;
@@ -118,25 +118,17 @@ impl EnergyEstimates {
     /// Returns a figure of the current with an interval from draws of all that is in doubt; without ends where
     /// the rooms have none.
     fn doubted(&self, of: impl Fn(f64, &mut NormalDraws) -> f64) -> Estimate {
-        let Estimate { value, n, low, high } = self.mean_ma;
-        let (Some(mean), Some(low), Some(high)) = (value, low, high) else {
-            return Estimate { value, n, low: None, high: None };
-        };
+        let mean = self.mean_ma;
+        if mean.low.is_none() || mean.high.is_none() {
+            return Estimate { low: None, high: None, ..mean };
+        }
         let shares = EnergyPart::ALL.map(|part| self.share(part));
         let has_parts = shares.iter().sum::<f64>() > 0.0;
-        let mut normal = NormalDraws::new();
-        let draw = |_| {
-            let chance = normal.next();
-            // An interval of few rooms need not be even about the mean.
-            let end = if chance < 0.0 { mean - low } else { high - mean };
-            let factors = self.doubts.factors(&mut normal);
+        doubt::widened(&mean, |ma, normal| {
+            let factors = self.doubts.factors(normal);
             let parts: f64 = shares.iter().zip(factors).map(|(share, by)| share * by).sum();
-            let ma = (mean + chance / WITHIN * end) * if has_parts { parts } else { 1.0 };
-            of(ma, &mut normal)
-        };
-        let drawn = Sorted::new((0..DRAWS).map(draw).collect());
-        let end = |share: f64| drawn.quantile(share).value.filter(|it| it.is_finite());
-        Estimate { value, n, low: end(0.025), high: end(0.975) }
+            of(ma * if has_parts { parts } else { 1.0 }, normal)
+        })
     }
 
     /// Returns what the charge of a message goes to; that of the battery, where there is one.

@@ -4,7 +4,7 @@ use super::SECTION;
 use super::answer::{milliseconds, stopped};
 use super::card::{Prediction, QuestionKind, RowStanding, overlap, value};
 use super::figures::{axis, figure, series};
-use super::range::metres_of;
+use super::range::{beyond, metres_of};
 use super::tables::{interval, result, table};
 use crate::cell::{Cell, Estimate, Identity, Origin, TestFacts};
 use crate::cluster;
@@ -141,6 +141,10 @@ pub struct FramesAnswer {
     pub settings: Settings,
     /// Points, by distance.
     pub points: Vec<FramesPoint>,
+    /// Distances that were asked and of which nothing is known, in metres.
+    pub unknown_m: Vec<f64>,
+    /// Farthest distance for which the model of the place holds, in metres.
+    pub valid_m: f64,
     /// Remarks on the lab that matter for reading the figures, in sentences.
     pub notes: Vec<String>,
     /// Whether the search was stopped before its end.
@@ -178,7 +182,18 @@ impl FramesAnswer {
         }
         let told = (!lines.is_empty()).then(|| format!("{}.", lines.join("; ")));
         let cut = self.stopped.then(|| stopped(self.points.iter().map(|it| it.rooms)));
-        cut.into_iter().chain(told).chain(self.gain()).collect()
+        cut.into_iter().chain(self.unknown()).chain(told).chain(self.gain()).collect()
+    }
+
+    /// Says of which distances nothing is known.
+    fn unknown(&self) -> Option<String> {
+        let metres: Vec<String> = self.unknown_m.iter().map(|it| metres_of(*it)).collect();
+        let told = format!(
+            "{}: what becomes of a message at {} m is not",
+            beyond(self.valid_m),
+            metres.join(", ")
+        );
+        (!metres.is_empty()).then(|| format!("{told}."))
     }
 
     /// Says by how much the best and the worst differ at the nearest distance.
@@ -438,6 +453,8 @@ mod tests {
             rate: "1M".into(),
             settings: Settings::default(),
             points,
+            unknown_m: Vec::new(),
+            valid_m: 30.0,
             notes: Vec::new(),
             stopped: false,
         }
@@ -464,6 +481,14 @@ mod tests {
         assert_eq!(told[0], wanted);
         assert!(told[1].starts_with("At 5.0 m all is there after 10"), "{told:?}");
         assert_eq!(answer.card().frames.len(), 6);
+        let far = FramesAnswer { unknown_m: alloc::vec![60.0], ..answer };
+        assert!(
+            far.card().verdict.unwrap().starts_with(
+                "Nothing is known beyond 30 m, where the model of the place ends: what becomes of a message at 60 m \
+                 is not. At 5.0 m"
+            ),
+            "{far:?}"
+        );
     }
 
     #[test]

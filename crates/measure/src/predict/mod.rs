@@ -9,7 +9,7 @@
 //! | [`limits`] | whether a setting keeps limits |
 //! | [`battery`] | batteries, and what stands between them and the chip |
 //! | [`on_air`] | which PHY rate is on the air |
-//! | [`doubt`] | what is not known of the constants behind a charge |
+//! | [`doubt`] | what is not known of the constants behind a charge, a latency or a range |
 //! | [`energy`] | charge of devices that sleep between their messages |
 //! | [`card`] | the answer on one card: verdict, leading figures, what limits them, what to change |
 //! | [`change`] | changes that are tried, each alone |
@@ -17,6 +17,7 @@
 //! | `largest` | that of a search for the largest fleet |
 //! | [`frames`] | one long frame or several short ones |
 //! | `range` | that of a question about range, with its table and figure |
+//! | `words` | figures of a card in words |
 //! | `report`, `tables`, `figures` | all of it as a report |
 //!
 //! The rooms of a setting differ by their seeds: places, shadowing, phases. Intervals come from
@@ -42,6 +43,7 @@ mod tables;
 #[cfg(test)]
 mod tests;
 pub mod trial;
+mod words;
 
 pub use answer::devices;
 pub use card::Prediction;

@@ -1,5 +1,6 @@
 //! The trials of one setting as estimates.
 
+use super::doubt;
 use super::energy::EnergyEstimates;
 use super::trial::{MessageStage, RoomTrial};
 use crate::cell::{Cell, Estimate, Identity, Origin, TestFacts};
@@ -51,6 +52,10 @@ pub struct OperatingPoint {
     pub air_us: f64,
     /// Range in metres, where that was asked: see [`RANGE_LOSS`](super::RANGE_LOSS).
     pub range_m: Option<f64>,
+    /// Lower end of its interval, at 95 %, by what is not known of the place and the boards.
+    pub range_low_m: Option<f64>,
+    /// Upper end of it; none where it is beyond the model of the place.
+    pub range_high_m: Option<f64>,
     /// The model of the place ends at that distance: the range is at least so long.
     pub range_is_bounded: bool,
     /// Distance in the middle of all places, without shadowing and fading, where that was asked.
@@ -86,6 +91,9 @@ pub struct PointEstimates {
     pub p99: Estimate,
     /// Share of the time in which somebody sent, 0 to 1.
     pub busy: Estimate,
+    /// Share of the time in which one of the devices, or the listener that acknowledges, sent, 0 to 1: a part of
+    /// `busy`.
+    pub own_busy: f64,
     /// Share of the time for which the devices' frames were on the air, repetitions too.
     pub sent_share: Estimate,
     /// Messages delivered a second, by all devices together.
@@ -113,7 +121,50 @@ pub struct PointEstimates {
     pub grows: bool,
 }
 
+impl OperatingPoint {
+    /// Returns the range with the interval of what is not known.
+    #[must_use]
+    pub const fn range(&self) -> Estimate {
+        let Self { range_m: value, range_low_m: low, range_high_m: high, .. } = *self;
+        Estimate { value, n: 0, low, high }
+    }
+}
+
 impl PointEstimates {
+    /// Returns it with intervals of its latencies that hold what is not known of the wake times, too; without, the
+    /// intervals are those of the rooms alone, by which settings are compared that share their constants.
+    #[must_use]
+    pub fn with_doubts(&self) -> Self {
+        let of = |it: &Estimate| self.latency(it);
+        Self {
+            mean: of(&self.mean),
+            p50: of(&self.p50),
+            p99: of(&self.p99),
+            told_p50: of(&self.told_p50),
+            told_p99: of(&self.told_p99),
+            ..self.clone()
+        }
+    }
+
+    /// Returns whether the wake times, which are in doubt, are a part of its latencies.
+    #[must_use]
+    pub fn has_doubted_latency(&self) -> bool {
+        let within = self.energy.as_ref().map_or(1.0, |it| it.doubts.wake_times);
+        within > 1.0 && self.stages_ms[MessageStage::Start as usize] > 0.0
+    }
+
+    /// Returns one of its latencies with an interval that holds what is not known of the wake times, too: each message
+    /// waits for one wake, which takes as long for all.
+    fn latency(&self, of: &Estimate) -> Estimate {
+        let Some(energy) = self.energy.as_ref().filter(|_| self.has_doubted_latency()) else {
+            return *of;
+        };
+        let start_ms = self.stages_ms[MessageStage::Start as usize];
+        doubt::widened(of, |ms, normal| {
+            ms + start_ms * (doubt::factor(energy.doubts.wake_times, normal.next()) - 1.0)
+        })
+    }
+
     /// Estimates a setting from its trials.
     #[must_use]
     pub fn of(setting: OperatingPoint, trials: &[RoomTrial]) -> Self {
@@ -147,6 +198,7 @@ impl PointEstimates {
             p50: cluster::quantile(&latencies, 0.5),
             p99: cluster::quantile(&latencies, 0.99),
             busy: share_of_time(Estimate { n: rooms as u64, ..cluster::mean(&busy) }),
+            own_busy: share(|t| t.air.own_ns),
             sent_share: Estimate { n: rooms as u64, ..cluster::mean(&sent) },
             delivered: Estimate { n: delivered, ..cluster::mean(&per_second) },
             offered: messages as f64 / seconds,
@@ -172,14 +224,6 @@ impl PointEstimates {
     pub fn part(&self, stage: MessageStage) -> f64 {
         let all: f64 = self.stages_ms.iter().sum();
         if all > 0.0 { self.stages_ms[stage as usize] / all } else { 0.0 }
-    }
-
-    /// Returns the share of the time that the devices' own frames, their repetitions and acknowledgements take,
-    /// 0 to 1. Frames that overlap take more together than the channel has: all of its time is the most.
-    #[must_use]
-    pub fn own_busy(&self) -> f64 {
-        let all: f64 = self.airtime[..3].iter().sum();
-        all.min(self.busy.value.unwrap_or(all))
     }
 
     /// Returns the time of a message and an answer as long: twice the mean latency, in milliseconds.
@@ -237,11 +281,7 @@ impl PointEstimates {
         if self.setting.send_ma.is_some() {
             cells.push(cell("charge_per_message", "uC", self.charge_uc()));
         }
-        cells.extend(
-            self.setting
-                .range_m
-                .map(|it| cell("range", "m", Estimate { value: Some(it), ..Estimate::default() })),
-        );
+        cells.extend(self.setting.range_m.map(|_| cell("range", "m", self.setting.range())));
         cells
     }
 }
@@ -271,6 +311,63 @@ fn stages(trials: &[RoomTrial], delivered: u64) -> [f64; 7] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::predict::ChannelUse;
+
+    /// A borrowed wake time of 230 ms, known within a factor of 1.4, widens the latency by as much, however exact the
+    /// rooms are; who does not sleep has the rooms' interval, and the estimate stays.
+    #[test]
+    fn a_latency_holds_the_doubt_about_its_wake() {
+        use crate::predict::doubt::ChargeDoubts;
+        let p99 = Estimate { value: Some(240.0), n: 900, low: Some(239.0), high: Some(241.0) };
+        let with = |wake_times: f64, start_ms: f64| {
+            let doubts = ChargeDoubts { wake_times, ..ChargeDoubts::default() };
+            PointEstimates {
+                p99,
+                stages_ms: [0.0, start_ms, 1.0, 1.0, 0.0, 2.0, 1.0],
+                energy: Some(EnergyEstimates { doubts, ..EnergyEstimates::default() }),
+                ..PointEstimates::default()
+            }
+        };
+        let wide = with(1.4, 230.0);
+        assert!(wide.has_doubted_latency());
+        let told = wide.with_doubts();
+        let (low, high) = (told.p99.low.unwrap(), told.p99.high.unwrap());
+        // 10 ms are no wake: 230 / 1.4 + 10 and 230 x 1.4 + 10.
+        assert!((170.0..180.0).contains(&low) && (325.0..339.0).contains(&high), "{low} {high}");
+        assert_eq!((told.p99.value, told.p99.n, wide.p99), (Some(240.0), 900, p99));
+        for known in [with(1.0, 230.0), with(1.4, 0.0)] {
+            assert_eq!((known.has_doubted_latency(), known.with_doubts().p99), (false, p99));
+        }
+        let open = PointEstimates { p99: Estimate { high: None, ..p99 }, ..wide };
+        let told = open.with_doubts().p99;
+        assert!(told.high.is_none() && told.low.unwrap() < 180.0, "{told:?}");
+    }
+
+    proptest::proptest! {
+        /// The devices' part is none of more than the busy time, and that of all: as in each room, so in all.
+        #[test]
+        fn own_is_a_part_of_busy_and_busy_of_all(
+            rooms in proptest::collection::vec((1_u64..1_000_000, 0.0_f64..=1.0, 0.0_f64..=1.0), 1..9),
+        ) {
+            let room = |(window_ns, busy, own): &(u64, f64, f64)| {
+                let busy_ns = (*window_ns as f64 * busy) as u64;
+                let own_ns = (busy_ns as f64 * own) as u64;
+                // Frames that overlap are more together than the channel has.
+                let air = ChannelUse {
+                    window_ns: *window_ns,
+                    busy_ns,
+                    own_ns,
+                    data_ns: 3 * own_ns,
+                    ..ChannelUse::default()
+                };
+                RoomTrial { air, ..RoomTrial::default() }
+            };
+            let trials: Vec<RoomTrial> = rooms.iter().map(room).collect();
+            let point = PointEstimates::of(OperatingPoint::default(), &trials);
+            let busy = point.busy.value.unwrap();
+            proptest::prop_assert!(point.own_busy <= busy * (1.0 + 1e-12) && busy <= 1.0, "{:?}", point);
+        }
+    }
 
     #[test]
     fn a_share_of_the_time_is_from_none_to_all() {

@@ -5,7 +5,7 @@
 //! message, and with nobody else on the air.
 
 use super::figures::{axis, families, figure, series};
-use super::point::{DistanceRow, PlaceSpread, PointEstimates};
+use super::point::{DistanceRow, OperatingPoint, PlaceSpread, PointEstimates};
 use super::report::PredictAnswer;
 use super::tables::{exactly, result, table};
 use super::{SECTION, tables};
@@ -30,12 +30,23 @@ pub(super) fn meaning(loss: f64) -> String {
     )
 }
 
-/// Prints a range, or that it is not known beyond the model of the place.
+/// Prints a range, or that it is not known beyond the model of the place. Two digits are all that path loss is worth.
 pub(super) fn range_words(metres: f64, is_bounded: bool) -> String {
     match is_bounded {
         true => format!("not known beyond {}", metres_of(metres)),
-        false => metres_of(metres),
+        false => digits::two(metres),
     }
+}
+
+/// Says where knowledge of a place ends, without a full stop.
+pub(super) fn beyond(metres: f64) -> String {
+    format!("Nothing is known beyond {} m, where the model of the place ends", metres_of(metres))
+}
+
+/// Prints the interval of a range; none where the range is not known.
+pub(super) fn range_interval(it: &OperatingPoint) -> Option<String> {
+    let known = it.range_m.filter(|_| !it.range_is_bounded)?;
+    digits::interval_in_two(it.range_low_m.filter(|_| known > 0.0), it.range_high_m)
 }
 
 /// Range that is asked for.
@@ -75,13 +86,15 @@ impl PredictAnswer {
             let fastest = if all > 1 { format!("; the fastest is {rate}") } else { String::new() };
             let metres = metres_of(metres);
             format!(
-                "{named} {metres} m with at most {loss} % of the messages lost{fastest}. Nothing is known beyond \
-                 {metres} m, where the model of the place ends."
+                "{named} {metres} m with at most {loss} % of the messages lost{fastest}. {}.",
+                beyond(farthest.setting.range_m.unwrap_or(0.0))
             )
         } else {
+            let interval = range_interval(&farthest.setting);
+            let interval = interval.map(|it| format!(" [{it}]")).unwrap_or_default();
             format!(
-                "{rate} reaches farthest, {} m, with at most {loss} % of the messages lost.",
-                metres_of(metres)
+                "{rate} reaches farthest, {} m{interval}, with at most {loss} % of the messages lost.",
+                range_words(metres, false)
             )
         }];
         lines.extend(self.inferred());
@@ -150,6 +163,7 @@ pub(super) fn ranges(answer: &PredictAnswer, wanted: &RangeWanted) -> Table {
             Some(exactly(f64::from(it.kbit_s) / 1000.0)),
             Some(exactly(it.air_us)),
             it.range_m.map(|metres| range_words(metres, it.range_is_bounded)),
+            range_interval(it),
             it.range_median_m.map(|metres| range_words(metres, it.range_median_is_bounded)),
             Some(if it.is_inferred { "inferred" } else { "datasheet" }.into()),
             wanted.distance_m.map(|_| word(wanted.is_reached(point)).to_string()),
@@ -160,6 +174,7 @@ pub(super) fn ranges(answer: &PredictAnswer, wanted: &RangeWanted) -> Table {
         Column::setting("rate", "Mbit/s"),
         Column::setting("frame on the air", "us"),
         result("range", "m"),
+        result("range 95 %", "m"),
         result("at a typical spot", "m"),
         Column::words("sensitivity"),
         Column::words("reaches the distance"),
@@ -181,8 +196,10 @@ pub(super) fn reach(answer: &PredictAnswer) -> Figure {
     let mut all = Vec::new();
     for (name, points) in families(answer) {
         let dot = |it: &&PointEstimates| {
-            let y = it.setting.range_m.filter(|it| *it > 0.0)?;
-            Some(FigurePoint::new(f64::from(it.setting.kbit_s) / 1000.0, y))
+            let range = it.setting.range();
+            let y = range.value.filter(|it| *it > 0.0)?;
+            let x = f64::from(it.setting.kbit_s) / 1000.0;
+            Some(FigurePoint { x, y, low: range.low, high: range.high }.rounded())
         };
         let mut dots: Vec<FigurePoint> = points.iter().filter_map(dot).collect();
         dots.sort_by(|a, b| a.x.total_cmp(&b.x));

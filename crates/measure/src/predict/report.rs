@@ -95,7 +95,7 @@ pub fn report(facts: &RunFacts, answer: &PredictAnswer) -> Report {
     };
     let mut cells: Vec<Cell> = fleet_cell(answer, &id).into_iter().collect();
     cells.extend(answer.points.iter().filter_map(|it| life_cell(answer, it, &id)));
-    cells.extend(answer.points.iter().flat_map(|it| it.cells(&id, &answer.settings)));
+    cells.extend(answer.points.iter().flat_map(|it| it.with_doubts().cells(&id, &answer.settings)));
     for cell in &mut cells {
         known(cell);
     }
@@ -104,8 +104,16 @@ pub fn report(facts: &RunFacts, answer: &PredictAnswer) -> Report {
         prediction: Some(answer.card()),
         cells,
         tables: tables::of(answer),
-        figures: figures::of(answer),
+        figures: figures::of(&answer.with_doubts()),
         ..Report::empty(facts.clone())
+    }
+}
+
+impl PredictAnswer {
+    /// Returns it with points whose latencies hold what is not known of the wake times.
+    fn with_doubts(&self) -> Self {
+        let points = self.points.iter().map(PointEstimates::with_doubts).collect();
+        Self { points, ..self.clone() }
     }
 }
 
@@ -317,7 +325,7 @@ mod tests {
             point.setting.rate = rate.into();
             point.setting.range_m = Some(metres);
         }
-        let wanted = ["Simulated: 54M has the lowest p99, 19.900 ms.", "It reaches 291 m."];
+        let wanted = ["Simulated: 54M has the lowest p99, 19.900 ms.", "It reaches 290 m."];
         assert_eq!(rates.sentences(), wanted);
         let cut = PredictAnswer { stopped: true, ..rates.clone() };
         assert_eq!(cut.sentences(), [STOPPED, wanted[0], wanted[1]]);

@@ -2,7 +2,7 @@
 
 use super::change::ChangeTried;
 use super::point::PointEstimates;
-use super::range::{RANGE_LOSS, distances, meaning, range_words, ranges};
+use super::range::{RANGE_LOSS, distances, meaning, range_interval, range_words, ranges};
 use super::report::{PredictAnswer, PredictQuestion};
 use super::trial::MessageStage;
 use super::{SECTION, limit};
@@ -101,9 +101,19 @@ fn results(point: &PointEstimates) -> TableRow {
         interval(&loss),
         digits::estimate(&point.mean),
         digits::estimate(&point.p50),
-        digits::estimate(&point.p99),
-        interval(&point.p99),
     ]
+    .into_iter()
+    .chain(p99(point))
+    .collect()
+}
+
+/// Prints the 99th percentile of the latency and its interval: where wake times are in doubt, to two digits.
+fn p99(point: &PointEstimates) -> [Option<String>; 2] {
+    let p99 = point.with_doubts().p99;
+    match point.has_doubted_latency() {
+        true => in_two_digits(Some(&p99)),
+        false => [digits::estimate(&p99), interval(&p99)],
+    }
 }
 
 fn result_columns() -> Vec<Column> {
@@ -124,7 +134,12 @@ fn notes(answer: &PredictAnswer, table: &mut Table) {
     table.notes.push(format!(
         "Latency: from when the sending application's message was due until the listening \
          application had it; delivered messages only. Intervals at 95 % from up to {rooms} rooms \
-         with seeds of their own (places, shadowing, phases), at least {least} messages a row."
+         with seeds of their own (places, shadowing, phases), at least {least} messages a row{}.",
+        if answer.points.iter().any(PointEstimates::has_doubted_latency) {
+            "; those of latencies hold what is not known of the wake times, too, and have two digits"
+        } else {
+            ""
+        }
     ));
     table.notes.extend(answer.notes.iter().cloned());
 }
@@ -139,8 +154,9 @@ const BUSY: [&str; 2] = ["channel busy", "of it yours"];
 
 /// Returns how busy the channel is, and the devices' own part in it.
 fn busy(point: &PointEstimates) -> [Option<String>; 2] {
-    let own = point.busy.value.map(|_| digits::three(100.0 * point.own_busy()));
-    [digits::estimate(&percent(&point.busy)), own]
+    let busy = percent(&point.busy);
+    let own = busy.value.map(|_| digits::part_of(100.0 * point.own_busy, &busy));
+    [digits::estimate(&busy), own]
 }
 
 fn curve(answer: &PredictAnswer) -> Table {
@@ -177,6 +193,7 @@ fn rates(answer: &PredictAnswer) -> Table {
         row.extend(busy(point));
         row.push(it.throughput.as_ref().and_then(digits::estimate));
         row.push(it.range_m.map(|metres| range_words(metres, it.range_is_bounded)));
+        row.push(range_interval(it));
         row
     };
     let mut columns = alloc::vec![
@@ -188,6 +205,7 @@ fn rates(answer: &PredictAnswer) -> Table {
     columns.extend(BUSY.map(|it| result(it, "percent")));
     columns.push(result("throughput of one", "Mbit/s"));
     columns.push(result("range", "m"));
+    columns.push(result("range 95 %", "m"));
     let rows = answer.points.iter().map(row).collect();
     let mut table = table("predict-rates", SECTION, "The effect of the PHY rate", columns, rows);
     notes(answer, &mut table);
@@ -205,7 +223,7 @@ fn rates(answer: &PredictAnswer) -> Table {
 fn in_force(answer: &PredictAnswer) -> Option<Table> {
     let force = answer.rate_in_force()?;
     let row = |point: &PointEstimates| {
-        let trip = point.round_trip_ms();
+        let trip = point.with_doubts().round_trip_ms();
         let charge = point.charge_uc();
         alloc::vec![
             Some(name(answer, point)),
@@ -257,7 +275,7 @@ fn acknowledgements(answer: &PredictAnswer) -> Option<Table> {
             interval(&told),
             digits::estimate(&point.told_p50),
             digits::estimate(&point.told_p99),
-            interval(&point.told_p99),
+            interval(&point.with_doubts().told_p99),
             Some(exactly(libm::round(point.held_ms * 1000.0) / 1000.0)),
         ]
     };
@@ -372,9 +390,7 @@ fn energy(answer: &PredictAnswer) -> Option<Table> {
 /// Prints an estimate and its interval, to two digits each.
 fn in_two_digits(estimate: Option<&Estimate>) -> [Option<String>; 2] {
     let Some(it) = estimate.filter(|it| it.value.is_some()) else { return [None, None] };
-    let end = |end: Option<f64>| end.map_or_else(|| "?".into(), digits::two);
-    let ends = it.low.or(it.high).map(|_| format!("{}–{}", end(it.low), end(it.high)));
-    [it.value.map(digits::two), ends]
+    [it.value.map(digits::two), digits::interval_in_two(it.low, it.high)]
 }
 
 /// Returns the table of the changes that were tried.

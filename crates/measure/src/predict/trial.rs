@@ -61,6 +61,8 @@ pub struct ChannelUse {
     pub window_ns: u64,
     /// Somebody was sending.
     pub busy_ns: u64,
+    /// One of the devices, or the listener that acknowledges, was sending: a part of that.
+    pub own_ns: u64,
     /// Frames of the devices; what overlaps counts twice, here and below.
     pub data_ns: u64,
     /// Repetitions of them.

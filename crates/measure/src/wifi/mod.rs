@@ -160,7 +160,7 @@ fn is_same(ours: &Cell, published: &Cell) -> bool {
 }
 
 /// Returns whether ours was taken as the document took its own.
-fn is_procedure(ours: &Cell, published: &Cell) -> bool {
+pub(crate) fn is_procedure(ours: &Cell, published: &Cell) -> bool {
     let settings = ours.settings.without(&[SettingKey::LabVariant]);
     !settings.override_lab()
         && kind::named(kind_of(&ours.id.table))

@@ -139,7 +139,7 @@ pub(super) struct PredictionTold {
     p99_ms: Option<ValueTold>,
     channel_busy_percent: Option<ValueTold>,
     /// The devices' own part of it.
-    own_busy_percent: Option<f64>,
+    own_busy_percent: Option<Four>,
     /// Life of the battery; null where no battery was named.
     life_days: Option<ValueTold>,
 }
@@ -187,7 +187,7 @@ impl Answer for PredictTold {
             loss_percent: it.loss_percent.map(Into::into),
             p99_ms: it.p99_ms.map(Into::into),
             channel_busy_percent: it.channel_busy_percent.map(Into::into),
-            own_busy_percent: it.own_busy_percent,
+            own_busy_percent: it.own_busy_percent.map(Four),
             life_days: it.life_days.map(Into::into),
         };
         let share = |it: espbench_measure::predict::card::LimitShare| ShareTold {

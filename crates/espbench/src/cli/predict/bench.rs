@@ -186,24 +186,30 @@ impl RoomPool {
 }
 
 /// Work from which on it is said beforehand how long it takes, of one core.
-const LONG: Duration = Duration::from_secs(20);
+const LONG: Duration = Duration::from_secs(5);
 
-/// Devices of the rooms that tell how fast this machine is.
+/// Devices of the rooms that tell how fast this machine is, or messages of two boards.
 const SAMPLE: u32 = 50;
 
 impl RoomPool {
-    /// Says how long much work takes, by the pace of small rooms.
-    fn foretell(&mut self, predictor: &Predictor, cases: &[RoomCase], all: Duration) {
-        let Some(first) = cases.first().filter(|_| !self.quiet && all > LONG) else { return };
-        let sample = predictor.case(first.devices.min(SAMPLE), first.mode);
+    /// Says how long much work takes, by the pace of a sample that is simulated: in as many rooms as there are
+    /// threads, each of that weight.
+    fn foretell(
+        &mut self,
+        all: Duration,
+        weight: Duration,
+        sample: impl FnOnce(&mut Self, std::ops::Range<u32>) -> Result<(), PredictError>,
+    ) {
+        if self.quiet || all <= LONG {
+            return;
+        }
         let rooms = self.threads as u32;
         let begun = Instant::now();
-        if self.trials(predictor, &[sample], 0..rooms, &|_| String::new()).is_err() {
+        if sample(self, 0..rooms).is_err() {
             // The work itself says what is wrong.
             return;
         }
-        let pace = begun.elapsed().as_secs_f64()
-            / (predictor.weight(&sample) * rooms).as_secs_f64().max(1e-9);
+        let pace = begun.elapsed().as_secs_f64() / (weight * rooms).as_secs_f64().max(1e-9);
         say!("This takes about {}; fewer --rooms take less.", about(all.mul_f64(pace)));
     }
 }
@@ -212,7 +218,12 @@ impl RoomRunner for RoomPool {
     fn begin(&mut self, predictor: &Predictor, cases: &[RoomCase], rooms: u32) {
         let times: Vec<Duration> =
             cases.iter().map(|case| predictor.weight(case) * rooms).collect();
-        self.foretell(predictor, cases, times.iter().sum());
+        if let Some(first) = cases.first() {
+            let sample = predictor.case(first.devices.min(SAMPLE), first.mode);
+            self.foretell(times.iter().sum(), predictor.weight(&sample), |pool, rooms| {
+                pool.trials(predictor, &[sample], rooms, &|_| String::new()).map(drop)
+            });
+        }
         self.progress = Some(ProgressLine::guessed(&times, self.quiet));
     }
 
@@ -288,6 +299,13 @@ impl RoomRunner for RoomPool {
     ) -> Result<Vec<Vec<MessageTrial>>, PredictError> {
         let weights: Vec<Duration> = cases.iter().map(|it| predictor.message_weight(it)).collect();
         let all: Vec<Duration> = weights.iter().map(|it| *it * rooms.len() as u32).collect();
+        if let Some(first) = cases.first() {
+            let sample = FramesCase { messages: first.messages.min(SAMPLE), ..*first };
+            self.foretell(all.iter().sum(), predictor.message_weight(&sample), |pool, rooms| {
+                let job = |_, room: u32| predictor.message_trial(&sample, room);
+                pool.each(&[Duration::ZERO], rooms, job, &|_| String::new()).map(drop)
+            });
+        }
         self.progress = Some(ProgressLine::guessed(&all, self.quiet));
         let job = |case: usize, room: u32| predictor.message_trial(&cases[case], room);
         self.each(&weights, rooms, job, &|case| label(&cases[case]))

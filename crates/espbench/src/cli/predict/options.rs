@@ -118,14 +118,25 @@ pub(super) struct Place {
     pub walls: u8,
     /// Material or loss of each wall: brick, concrete, 12 [default: the place's]
     #[arg(long, value_name = "MATERIAL|DB", value_parser = wall)]
-    pub wall: Option<f64>,
+    pub wall: Option<WallLoss>,
+}
+
+/// Loss in a wall.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct WallLoss {
+    /// The loss in dB.
+    pub db: f64,
+    /// Somebody has said it, and not a material.
+    pub is_said: bool,
 }
 
 /// Parses a wall by its material, or its loss in dB.
-fn wall(text: &str) -> Result<f64, String> {
+fn wall(text: &str) -> Result<WallLoss, String> {
     let db = text.trim_end_matches("dB").trim_end().parse::<f64>().ok();
-    let db = db.filter(|it| (0.0..=60.0).contains(it)).or_else(|| material_db(text));
-    db.ok_or_else(|| {
+    let said = db.filter(|it| (0.0..=60.0).contains(it));
+    let said = said.map(|db| WallLoss { db, is_said: true });
+    let wall = said.or_else(|| Some(WallLoss { db: material_db(text)?, is_said: false }));
+    wall.ok_or_else(|| {
         let known = materials().join(", ");
         format!(
             "`{text}` is no wall: use a material ({known}), or a loss from 0 to 60 dB, such as 12"
@@ -302,7 +313,8 @@ impl Common {
             lab: self.place.lab_name().into(),
             place: self.place.name(),
             walls: self.place.walls(),
-            wall_db: self.place.wall,
+            wall_db: self.place.wall.map(|it| it.db),
+            wall_is_said: self.place.wall.is_some_and(|it| it.is_said),
             profile: firmware.profile(self.place.profile.as_deref())?,
             firmware: firmware.node,
             distance_m: self.distance,

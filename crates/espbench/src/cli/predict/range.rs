@@ -95,7 +95,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     output::check(&args.output)?;
     let predictor = predictor(args.setup()?)?;
     let wanted = RangeWanted { loss: args.loss, distance_m: args.distance };
-    let answer = predict::range(&predictor, wanted, &args.phy_rates.0);
+    args.phy_rates.check(&predictor)?;
+    let answer = predict::range(&predictor, wanted, &args.phy_rates.modes);
     super::readable(&answer)?;
     output::write(&report(&predictor.facts("range"), &answer), &args.output, false)?;
     Ok(if answer.points.is_empty() { ExitCode::from(2) } else { ExitCode::SUCCESS })
@@ -109,7 +110,8 @@ impl Args {
             lab: self.place.lab_name().into(),
             place: self.place.name(),
             walls: self.place.walls(),
-            wall_db: self.place.wall,
+            wall_db: self.place.wall.map(|it| it.db),
+            wall_is_said: self.place.wall.is_some_and(|it| it.is_said),
             profile: firmware.profile(self.place.profile.as_deref())?,
             firmware: firmware.node,
             distance_m: None,

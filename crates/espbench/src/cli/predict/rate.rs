@@ -1,10 +1,11 @@
 //! `espbench predict rate`.
 
-use super::bench::bench;
+use super::bench::{bench, sent};
 use super::fleet::DEVICES_MAX;
 use super::options::{Common, To, rate};
 use super::write;
 use crate::cli::output;
+use crate::user_error::UserError;
 use clap::ValueEnum;
 use espbench_dot11::radio::WifiMode;
 use espbench_engine::predict::{self, Predictor};
@@ -144,23 +145,63 @@ impl Args {
     }
 }
 
+/// PHY rates to compare.
 #[derive(Clone, Debug)]
-pub(super) struct Rates(pub(super) Vec<WifiMode>);
+pub(super) struct Rates {
+    pub(super) modes: Vec<WifiMode>,
+    /// Each of them was named: none is left out without a word.
+    is_list: bool,
+}
+
+impl Rates {
+    /// Checks that the devices have all that were named.
+    ///
+    /// # Errors
+    /// They do not send one, or their receiver does not read it.
+    pub(super) fn check(&self, predictor: &Predictor) -> Result<(), UserError> {
+        let missing = |it: &&WifiMode| !predictor.reads(**it);
+        let Some(mode) = self.modes.iter().find(missing).filter(|_| self.is_list) else {
+            return Ok(());
+        };
+        if !predictor.sends(*mode) {
+            return sent(predictor, Some(*mode)).map(drop).map_err(|it| {
+                let known = usual().filter(|it| predictor.reads(*it));
+                let known: Vec<String> = known.map(|it| it.to_string()).collect();
+                let remedy = format!("leave it out; known here are {}", known.join(", "));
+                UserError {
+                    what: format!("--phy-rates {mode} is not for these devices"),
+                    remedy,
+                    ..it
+                }
+            });
+        }
+        Err(UserError::new(format!("--phy-rates {mode} reaches nowhere in this place"))
+            .because("not even a short frame arrives that somebody sends there")
+            .remedy("leave it out, or take fewer --walls"))
+    }
+}
+
+/// Returns the usual modes.
+fn usual() -> impl Iterator<Item = WifiMode> {
+    let is_usual = |mode: &WifiMode| {
+        let name = mode.to_string();
+        USUAL.iter().any(|it| name == *it)
+    };
+    WifiMode::ALL.iter().copied().filter(is_usual)
+}
 
 impl FromStr for Rates {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let is_usual = |mode: &WifiMode| {
-            let name = mode.to_string();
-            USUAL.iter().any(|it| name == *it)
-        };
+        let all = |modes| Ok(Self { modes, is_list: false });
         match text {
-            "all" => return Ok(Self(WifiMode::ALL.to_vec())),
-            "usual" => return Ok(Self(WifiMode::ALL.iter().copied().filter(is_usual).collect())),
+            "all" => return all(WifiMode::ALL.to_vec()),
+            "usual" => return all(usual().collect()),
             _ => {}
         }
-        text.split(',').map(|name| rate(name.trim())).collect::<Result<_, _>>().map(Self)
+        let modes = text.split(',').map(|name| rate(name.trim())).collect::<Result<_, _>>()?;
+        Ok(Self { modes, is_list: true })
     }
 }
 
@@ -178,8 +219,9 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     output::without_published(&common.output, "in predict")?;
     output::check(&common.output)?;
     let (predictor, mut rooms) = bench(common)?;
-    let answer =
-        predict::rate(&predictor, args.devices.unwrap_or(DEVICES), &args.phy_rates.0, &mut rooms)?;
+    args.phy_rates.check(&predictor)?;
+    let devices = args.devices.unwrap_or(DEVICES);
+    let answer = predict::rate(&predictor, devices, &args.phy_rates.modes, &mut rooms)?;
     rooms.end();
     super::readable(&answer)?;
     write("rate", common, &predictor, &answer, &rooms)

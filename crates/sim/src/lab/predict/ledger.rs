@@ -58,6 +58,30 @@ struct SenderQueue {
     waiting: VecDeque<u32>,
 }
 
+/// Time in which something is on the air: what overlaps counts once.
+#[derive(Debug, Default)]
+struct BusyTime {
+    /// Stretches that do not overlap, in the order of their ends.
+    stretches: Vec<(u64, u64)>,
+}
+
+impl BusyTime {
+    /// Adds a stretch; they come in the order of their ends.
+    fn add(&mut self, begin: u64, end: u64) {
+        let mut begin = begin;
+        while let Some(&(earlier, _)) = self.stretches.last().filter(|last| last.1 >= begin) {
+            begin = begin.min(earlier);
+            self.stretches.pop();
+        }
+        self.stretches.push((begin, end));
+    }
+
+    /// Returns the whole time.
+    fn total(&self) -> Duration {
+        Duration::from_nanos(self.stretches.iter().map(|(begin, end)| end - begin).sum())
+    }
+}
+
 #[derive(Debug)]
 pub(super) struct MessageLog {
     load: Load,
@@ -69,8 +93,10 @@ pub(super) struct MessageLog {
     messages: Vec<Message>,
     applications: Vec<SenderQueue>,
     air: Air,
-    /// Stretches of busy time, which do not overlap, in the order of their ends.
-    stretches: Vec<(u64, u64)>,
+    /// Time in which somebody sends.
+    busy: BusyTime,
+    /// Time in which one of the devices or the listener does.
+    own: BusyTime,
     /// Frames that an observer wants to see, in the order of their ends, and how many at most.
     flights: Vec<Flight>,
     most_flights: usize,
@@ -94,7 +120,8 @@ impl MessageLog {
             messages: Vec::new(),
             applications: (0..=devices).map(application).collect(),
             air: Air { window: load.time, ..Air::default() },
-            stretches: Vec::new(),
+            busy: BusyTime::default(),
+            own: BusyTime::default(),
             flights: Vec::new(),
             most_flights: 0,
             flights_dropped: 0,
@@ -121,7 +148,7 @@ impl MessageLog {
         self.from = now + self.load.warm_up;
         self.until = self.from + self.load.time;
         // What was on the air before is not asked.
-        self.stretches.clear();
+        (self.busy, self.own) = (BusyTime::default(), BusyTime::default());
         self.air = Air { window: self.load.time, ..Air::default() };
     }
 
@@ -299,20 +326,16 @@ impl MessageLog {
         *sum += Duration::from_nanos(end - begin);
         air.frames += u64::from(matches!(frame.kind, AirKind::First | AirKind::Retry));
         air.missed += u64::from(missed);
-        // Frames come in the order of their ends.
-        let mut begin = begin;
-        while let Some(&(earlier, _)) = self.stretches.last().filter(|last| last.1 >= begin) {
-            begin = begin.min(earlier);
-            self.stretches.pop();
+        self.busy.add(begin, end);
+        if frame.kind != AirKind::Other {
+            self.own.add(begin, end);
         }
-        self.stretches.push((begin, end));
     }
 
     /// Returns the outcome, when time is over. `withheld`: why the listener may have read a message
     /// and not handed it to its application.
     pub(super) fn close(mut self, withheld: Cause) -> Outcome {
-        let busy = self.stretches.iter().map(|(begin, end)| end - begin).sum();
-        self.air.busy = Duration::from_nanos(busy);
+        (self.air.busy, self.air.own) = (self.busy.total(), self.own.total());
         let mut stages = Stages::default();
         let mut samples = Vec::new();
         let mut order: Vec<u32> = (0..self.messages.len() as u32).collect();
@@ -394,4 +417,52 @@ fn add(stages: &mut Stages, it: &Message) {
     stages.retries += begin.since(first);
     stages.air += end.since(begin);
     stages.receiver += received.since(end);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use espbench_model::workload::EspNowCast;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Whatever overlaps: the devices' part is none of more than the busy time, which is none of more than
+        /// all. Each is the time that a count of all microseconds finds.
+        #[test]
+        fn own_is_a_part_of_busy_and_busy_of_all(
+            frames in proptest::collection::vec((0_u64..900, 1_u64..120, 0_usize..4), 0..60),
+        ) {
+            let at = |us: u64| Instant::from_nanos(1000 * us);
+            let load = Load {
+                cast: EspNowCast::Unicast,
+                encrypted: false,
+                arrival: Arrival::Periodic,
+                every: Duration::from_secs(1),
+                payload: 100,
+                queue: 16,
+                sleep: None,
+                warm_up: Duration::ZERO,
+                time: Duration::from_millis(1),
+                drain: Duration::ZERO,
+            };
+            let mut log = MessageLog::new(&load, 1, 1);
+            let mut frames: Vec<(u64, u64, usize)> =
+                frames.iter().map(|it| (it.0, it.0 + it.1, it.2)).collect();
+            frames.sort_by_key(|it| it.1);
+            let kinds = [AirKind::First, AirKind::Retry, AirKind::Ack, AirKind::Other];
+            for &(begin, end, kind) in &frames {
+                let (begin, end) = (at(begin), at(end));
+                log.on_air(OnAir { kind: kinds[kind], begin, end }, false);
+            }
+            let air = log.close(Cause::ReceiveQueue).air;
+            let counted = |own: bool| {
+                let is = |us: &u64| {
+                    frames.iter().any(|it| it.0 <= *us && *us < it.1 && (!own || it.2 < 3))
+                };
+                Duration::from_micros((0..1000).filter(is).count() as u64)
+            };
+            prop_assert!(air.own <= air.busy && air.busy <= air.window, "{air:?}");
+            prop_assert_eq!((air.own, air.busy), (counted(true), counted(false)));
+        }
+    }
 }

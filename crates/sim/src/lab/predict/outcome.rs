@@ -40,6 +40,8 @@ pub struct Air {
     pub window: Duration,
     /// Somebody was sending.
     pub busy: Duration,
+    /// One of the devices, or the listener that acknowledges, was sending: a part of `busy`.
+    pub own: Duration,
     /// First attempts of the devices' frames; what overlaps counts twice, here and below.
     pub data: Duration,
     /// Later attempts.

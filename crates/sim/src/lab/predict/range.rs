@@ -5,6 +5,7 @@ use crate::lab::scene::{Environment, esp_now_timing};
 use espbench_dot11::radio::airtime::{ACK_OCTETS, airtime};
 use espbench_dot11::radio::error::Curve;
 use espbench_dot11::radio::power::{factor, milliwatts};
+use espbench_dot11::radio::propagation::PathLossModel;
 use espbench_dot11::radio::receiver::Receiver;
 use espbench_dot11::radio::{BasicRates, Channel, WifiMode};
 
@@ -54,21 +55,125 @@ pub fn reach_m(
     share: f64,
 ) -> f64 {
     let loss = frame_loss(profile, environment, message.channel, message.mode, message.octets);
-    let lost = |metres: f64, fade_db: f64| {
-        // In one place all frames of a message come through as weak, and a fade outlasts them.
-        libm::pow(loss(metres, message.path_db + fade_db), f64::from(message.frames.max(1)))
-    };
-    let slow_db = environment.slow_fading().map_or(0.0, |it| it.deviation_db);
-    let deviation_db = libm::hypot(environment.shadow_db, slow_db);
-    let gains_db =
-        environment.fast_fading().map_or_else(|| [0.0].into(), |it| it.quantiles_db(FADES));
+    let fades = PlaceFades::of(environment, 1.0);
     farthest(|metres| {
-        let here = |place_db: f64| {
-            let all = gains_db.iter().map(|gain_db| lost(metres, place_db - gain_db));
-            all.sum::<f64>() / gains_db.len() as f64
-        };
-        over_places(deviation_db, here) <= share
+        let lost = |fade_db: f64| loss(metres, message.path_db + fade_db);
+        fades.lost(message, lost) <= share
     })
+}
+
+/// What makes places at one distance differ, and times in a place.
+struct PlaceFades {
+    /// Deviation of the places, in dB.
+    deviation_db: f64,
+    /// Gains at times that count as much, in dB.
+    gains_db: alloc::vec::Vec<f64>,
+}
+
+impl PlaceFades {
+    /// Takes them of a place, with its shadowing so many times as strong.
+    fn of(environment: &Environment, shadowing: f64) -> Self {
+        let slow_db = environment.slow_fading().map_or(0.0, |it| it.deviation_db);
+        let fast = environment.fast_fading();
+        Self {
+            deviation_db: libm::hypot(shadowing * environment.shadow_db, slow_db),
+            gains_db: fast.map_or_else(|| [0.0].into(), |it| it.quantiles_db(FADES)),
+        }
+    }
+
+    /// Returns the share of messages lost, from the loss of a frame by the fade in dB.
+    fn lost(&self, message: &RangedMessage, frame: impl Fn(f64) -> f64) -> f64 {
+        let lost = |fade_db: f64| {
+            // In one place all frames of a message come through as weak, and a fade outlasts them.
+            libm::pow(frame(fade_db), f64::from(message.frames.max(1)))
+        };
+        over_places(self.deviation_db, |place_db| {
+            let all = self.gains_db.iter().map(|gain_db| lost(place_db - gain_db));
+            all.sum::<f64>() / self.gains_db.len() as f64
+        })
+    }
+}
+
+/// Deviation of what a range depends on from what is taken.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PathDeviation {
+    /// Factor of the path loss exponents.
+    pub exponent: f64,
+    /// Shadowing, in units of the factor that the law was made for: -1 divides by it, 1 multiplies.
+    pub shadowing: f64,
+    /// Further loss on the way, in dB.
+    pub further_db: f64,
+}
+
+impl PathDeviation {
+    /// Nothing deviates.
+    pub const NONE: Self = Self { exponent: 1.0, shadowing: 0.0, further_db: 0.0 };
+}
+
+/// Range of a message by what its way depends on. The loss that is allowed leaves a budget for the way in the
+/// mean, which depends on neither the exponent nor walls: so another range is the distance that uses it up.
+#[derive(Clone, Debug)]
+pub struct RangeLaw {
+    model: PathLossModel,
+    mhz: u32,
+    path_db: f64,
+    /// Budget with the shadowing divided by the factor, as it is, and multiplied.
+    budgets_db: [f64; 3],
+}
+
+/// Half of the span in which a budget is looked for, in dB.
+const BUDGET_SPAN: f64 = 24.0;
+
+/// Halvings of that span: to a tenth of a decibel.
+const BUDGET_STEPS: u32 = 9;
+
+impl RangeLaw {
+    /// Makes the law of a message that reaches so far with this share lost ([`reach_m`]); `shadowing` is the factor
+    /// of its deviations. `None` where it reaches nowhere, or beyond all places.
+    #[must_use]
+    pub fn of(
+        profile: &Profile,
+        environment: &Environment,
+        message: &RangedMessage,
+        (share, metres): (f64, f64),
+        shadowing: f64,
+    ) -> Option<Self> {
+        if metres <= 0.0 || metres >= 0.99 * FARTHEST_M {
+            return None;
+        }
+        let (model, mhz) = path_loss(environment, message.channel);
+        let reads = frame_loss_at(profile, message.mode, message.octets);
+        let power_dbm = power_dbm(profile, message.channel, message.mode);
+        let budget_db = model.distance_db(metres, mhz) + message.path_db;
+        let with = |factor: f64| {
+            let fades = PlaceFades::of(environment, factor);
+            let holds = |loss_db: f64| {
+                fades.lost(message, |fade_db| reads(power_dbm - loss_db - fade_db)) <= share
+            };
+            let (mut low, mut high) = (budget_db - BUDGET_SPAN, budget_db + BUDGET_SPAN);
+            for _ in 0..BUDGET_STEPS {
+                let middle = f64::midpoint(low, high);
+                *if holds(middle) { &mut low } else { &mut high } = middle;
+            }
+            f64::midpoint(low, high)
+        };
+        let budgets_db = [with(1.0 / shadowing), budget_db, with(shadowing)];
+        Some(Self { model, mhz, path_db: message.path_db, budgets_db })
+    }
+
+    /// Returns the range where its way deviates so, in metres.
+    #[must_use]
+    pub fn metres(&self, deviation: &PathDeviation) -> f64 {
+        let [less, as_it_is, more] = self.budgets_db;
+        let slope = if deviation.shadowing < 0.0 { as_it_is - less } else { more - as_it_is };
+        let left_db = as_it_is + slope * deviation.shadowing - self.path_db - deviation.further_db;
+        let model = PathLossModel {
+            exponent: self.model.exponent * deviation.exponent,
+            beyond: self.model.beyond.map(|(from, it)| (from, it * deviation.exponent)),
+            ..self.model
+        };
+        model.distance_m(left_db, self.mhz)
+    }
 }
 
 /// Prospects of a message's exchange at a distance, in the worst tenth, the middle and the best tenth of the
@@ -201,15 +306,30 @@ fn frame_loss(
     mode: WifiMode,
     octets: u32,
 ) -> impl Fn(f64, f64) -> f64 {
-    let receiver = Receiver::of(profile.chip);
+    let (room, mhz) = path_loss(environment, channel);
+    let power_dbm = power_dbm(profile, channel, mode);
+    let loss = frame_loss_at(profile, mode, octets);
+    move |metres, further_db| loss(power_dbm - room.distance_db(metres, mhz) - further_db)
+}
+
+/// Returns the path loss of a place by distance, and the frequency in MHz for which it is taken.
+fn path_loss(environment: &Environment, channel: u8) -> (PathLossModel, u32) {
     // In 2.4 GHz the middle of the band stands for all channels.
     let middle = Channel::of(channel).filter(|it| it.is_5_ghz()).or(Channel::of(6));
     let mhz = middle.map_or(2437, Channel::centre_mhz);
-    let room = environment.room_at(0, mhz);
-    let power_dbm = profile.tx_power_dbm.min(profile.chip.power_on_dbm(mode, channel));
+    (environment.room_at(0, mhz), mhz)
+}
+
+/// Returns the power with which a mode is sent, in dBm.
+fn power_dbm(profile: &Profile, channel: u8, mode: WifiMode) -> f64 {
+    profile.tx_power_dbm.min(profile.chip.power_on_dbm(mode, channel))
+}
+
+/// Returns the loss of a frame by the power that arrives, in dBm.
+fn frame_loss_at(profile: &Profile, mode: WifiMode, octets: u32) -> impl Fn(f64) -> f64 {
+    let receiver = Receiver::of(profile.chip);
     let curve = Curve::of(mode);
-    move |metres, further_db| {
-        let dbm = power_dbm - room.distance_db(metres, mhz) - further_db;
+    move |dbm| {
         let sinr_db = receiver.sinr_db(mode, milliwatts(dbm), 0.0);
         curve.frame_loss(factor(sinr_db), octets)
     }
@@ -269,5 +389,45 @@ mod tests {
         let half = reach_m(&profile, &even, &copy, 0.5);
         let there = prospects(&profile, &place, &copy, half).delivery;
         assert!((there[1] - 0.5).abs() < 0.01 && there[0] < 0.2 && there[2] > 0.8, "{there:?}");
+    }
+
+    /// Nothing deviates: the range that a full search finds. Each deviation does what a search with it finds, too.
+    #[test]
+    fn another_way_has_another_range_without_a_search() {
+        let library = Library::built_in();
+        let profile = library.profile("esp32").unwrap();
+        let place = library.environment("hall").unwrap().environment.behind_walls();
+        let message = RangedMessage {
+            mode: WifiMode::ESP_NOW,
+            channel: 6,
+            octets: 143,
+            payload: 100,
+            frames: 7,
+            is_broadcast: false,
+            path_db: 13.8,
+        };
+        let reach = |place: &Environment, further_db: f64| {
+            let message = RangedMessage { path_db: message.path_db + further_db, ..message };
+            reach_m(&profile, place, &message, 0.01)
+        };
+        let metres = reach(&place, 0.0);
+        let law = RangeLaw::of(&profile, &place, &message, (0.01, metres), 1.2).unwrap();
+        let near = |is: f64, should: f64| {
+            assert!((is / should - 1.0).abs() < 0.01, "{is}, should be {should}");
+        };
+        let with = PathDeviation::NONE;
+        near(law.metres(&with), metres);
+        near(law.metres(&PathDeviation { further_db: 5.0, ..with }), reach(&place, 5.0));
+        let steep = Environment {
+            exponent: 1.1 * place.exponent,
+            far_exponent: place.far_exponent.map(|it| 1.1 * it),
+            ..place.clone()
+        };
+        near(law.metres(&PathDeviation { exponent: 1.1, ..with }), reach(&steep, 0.0));
+        for (steps, factor) in [(1.0, 1.2), (-1.0, 1.0 / 1.2)] {
+            let shadowed = Environment { shadow_db: factor * place.shadow_db, ..place.clone() };
+            near(law.metres(&PathDeviation { shadowing: steps, ..with }), reach(&shadowed, 0.0));
+        }
+        assert!(RangeLaw::of(&profile, &place, &message, (0.01, 0.0), 1.2).is_none());
     }
 }
