@@ -102,7 +102,8 @@ impl CellSums {
     }
 }
 
-/// Returns the checksum of what is told about a cell and its run, beside samples. `facts` are without the checksum.
+/// Returns the checksum of what is told about a cell and its run, beside samples: but for the time of day, since the same
+/// simulation makes the same store. `facts` are without the checksum.
 pub(super) fn outcome(
     db: &Connection,
     cell: i64,
@@ -116,7 +117,7 @@ pub(super) fn outcome(
         sum.bytes(text.as_bytes());
     }
     let mut query = db.prepare_cached(
-        "SELECT cell.position, run.name, run.facts, run.overhead
+        "SELECT cell.position, run.name, json_remove(run.facts, '$.started'), run.overhead
          FROM cell JOIN run ON run.id = cell.run_id WHERE cell.id = ?1",
     )?;
     query.query_row([cell], |row| {

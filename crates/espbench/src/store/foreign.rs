@@ -44,7 +44,7 @@ mod tests {
                  INSERT INTO sqlite_schema VALUES ('table', 'v', 'v', 0, 'CREATE VIRTUAL TABLE v USING other(a)')",
                 "table v",
             ),
-            ("ALTER TABLE probe ADD COLUMN n AS (seq + 1)", "computed column n"),
+            ("ALTER TABLE probe ADD COLUMN n INTEGER AS (seq + 1)", "computed column n"),
         ] {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("runs.sqlite");
