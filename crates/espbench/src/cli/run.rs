@@ -180,7 +180,7 @@ impl Args {
                 .remedy("give metres, such as --distance 5")
                 .into());
         }
-        if asked.devices.is_some() {
+        if asked.devices.is_some() && (self.on.is_empty() || self.is_in_lab()) {
             let (idle_for, all) = set.without_devices();
             let tests = idle_for.join(", ");
             if all {

@@ -28,7 +28,7 @@ pub struct FigureKey {
 pub struct KeptFigure {
     /// Label of the test, to be shown.
     pub test: String,
-    /// What it is known by; none of a figure that an earlier version kept, which is known by label and metric.
+    /// Key that it is known by; none of a figure that an earlier version kept, which is known by label and metric.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<FigureKey>,
     /// The metric.

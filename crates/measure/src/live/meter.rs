@@ -196,6 +196,24 @@ mod tests {
         Instant::from_nanos(ms * 1_000_000)
     }
 
+    /// Numbers such as 55, 55, 56 may be a humidity: what is lost or came twice is judged at the end.
+    #[test]
+    fn of_what_is_heard_only_the_number_of_messages_is_told() {
+        use espbench_model::workload::MqttMode;
+        let Some(Workload::MqttRate(mut work)) = defaults("mqtt-rate") else { unreachable!() };
+        let told = |work: &Workload| {
+            let mut meter = Meter::new(work, Origin::Measured);
+            assert_eq!(meter.told(), "");
+            for fate in [Fate::Delivered, Fate::Duplicate, Fate::Lost(Cause::Unknown)] {
+                meter.add(&Sample::Probe(Probe { fate, ..Probe::default() }));
+            }
+            meter.told()
+        };
+        assert_eq!(told(&Workload::MqttRate(work)), "1 delivered, 1 lost, 1 duplicates");
+        work.mode = MqttMode::Listen;
+        assert_eq!(told(&Workload::MqttRate(work)), "2 messages");
+    }
+
     #[test]
     fn times_are_of_what_was_delivered() {
         let mut meter = Meter::new(&defaults("udp-echo").unwrap(), Origin::Measured);

@@ -292,3 +292,17 @@ pub(super) fn delivery(answer: &PredictAnswer) -> Option<Figure> {
         )
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interval_over_places_begins_with_its_smaller_end() {
+        let of = |worst, median, best| over_places(&PlaceSpread { worst, median, best });
+        assert_eq!(of(Some(28.3), Some(100.0), Some(100.0)), "100 [28.3–100]");
+        assert_eq!(of(Some(60.4), Some(5.78), Some(5.77)), "5.78 [5.77–60.4]");
+        assert_eq!(of(None, None, Some(6.02)), "? [6.02–?]");
+        assert_eq!(of(None, None, None), "?");
+    }
+}

@@ -24,6 +24,7 @@ use crate::warning::{self, Warning};
 use crate::wifi;
 use alloc::borrow::Cow;
 use alloc::collections::BTreeSet;
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use espbench_model::fact;
@@ -45,6 +46,7 @@ pub struct Builder {
     warnings: Vec<((u32, u32), Vec<Warning>)>,
     failures: Vec<((u32, u32), CellFailure)>,
     caveats: Vec<((u32, u32), Caveat)>,
+    pulses: Vec<Pulses>,
     stopped: Vec<((u32, u32), StoppedCell)>,
     /// Theoretical limits of published cells.
     published: Vec<(Identity, f64)>,
@@ -52,6 +54,15 @@ pub struct Builder {
     fitted: FittedFigures,
     /// Values that cells set of the lab that somebody has named, in words.
     overridden: BTreeSet<String>,
+}
+
+/// Largest current of a cell's device, for the caveat that its battery cannot give it.
+#[derive(Debug)]
+struct Pulses {
+    cell: (u32, u32),
+    peak_ma: f64,
+    /// The caveat, still without its text.
+    caveat: Caveat,
 }
 
 /// Returns the position of a cell in the order of work: repetition after repetition.
@@ -72,6 +83,7 @@ impl Builder {
             warnings: Vec::new(),
             failures: Vec::new(),
             caveats: Vec::new(),
+            pulses: Vec::new(),
             stopped: Vec::new(),
             published: Vec::new(),
             fitted: FittedFigures::of(facts),
@@ -101,9 +113,11 @@ impl Builder {
         if let Some(plan) = plan {
             wifi::own_table(recorded, &plan.name, &mut cells);
             wifi::power::lasts(&plan.battery, &mut cells);
-            let text = wifi::power::cannot_give(&plan.battery, recorded);
-            let caveat = text.map(|text| Caveat::of(recorded, text));
-            self.caveats.extend(caveat.map(|it| ((recorded.ordinal, recorded.repetition), it)));
+            if let Some(peak_ma) = wifi::power::peak_ma(recorded) {
+                let cell = (recorded.ordinal, recorded.repetition);
+                let caveat = Caveat::of(recorded, String::new());
+                self.pulses.push(Pulses { cell, peak_ma, caveat });
+            }
         }
         let kind = kind::of(&recorded.workload);
         let limits = kind.limits(recorded);
@@ -141,6 +155,20 @@ impl Builder {
         self.digests.push(Digest::new(recorded, cells));
     }
 
+    /// Says of which cells the battery cannot give the pulses: in one sentence for a plan, with its largest.
+    fn weak_batteries(&mut self) {
+        for plan in &self.plans {
+            let is_weak = |it: &Pulses| plan.battery.warning(it.peak_ma);
+            let weak = self.pulses.iter().filter(|it| plan.cells.contains(&it.cell.0));
+            let weak: Vec<&Pulses> = weak.filter(|it| is_weak(it).is_some()).collect();
+            let most = weak.iter().max_by(|a, b| a.peak_ma.total_cmp(&b.peak_ma));
+            let Some(text) = most.and_then(|it| is_weak(it)) else { continue };
+            let told =
+                |it: &&Pulses| (it.cell, Caveat { text: format!("{text}."), ..it.caveat.clone() });
+            self.caveats.extend(weak.iter().map(told));
+        }
+    }
+
     /// Returns the report: a pure function of what was added, of the published cells and of the
     /// calibration. `planned` is the number of cells (with repetitions) that the plan has.
     #[must_use]
@@ -154,6 +182,7 @@ impl Builder {
         self.losses.sort_by_key(|(_, (cell, _))| of_work(*cell));
         self.warnings.sort_by_key(|(cell, _)| of_work(*cell));
         self.failures.sort_by_key(|(cell, _)| of_work(*cell));
+        self.weak_batteries();
         self.caveats.sort_by_key(|(cell, _)| of_work(*cell));
         self.stopped.sort_by_key(|(cell, _)| of_work(*cell));
         let cut: BTreeSet<(u32, u32)> = self.stopped.iter().map(|it| it.0).collect();

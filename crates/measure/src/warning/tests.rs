@@ -306,3 +306,27 @@ fn every_advice_has_three_parts_and_reads_back() {
         assert_eq!(serde_json::from_str::<Warning>(&json).unwrap(), warning);
     }
 }
+
+/// The figure that leads is the mean of the repetitions, and so is the advice on it.
+#[test]
+fn refused_sends_are_told_as_the_mean_of_the_repetitions() {
+    let cells = |refused: f64, rate_offered: bool| -> Vec<Cell> {
+        let metrics = [("packets_refused", refused), ("loss_of_offered", 1.0)];
+        let offered = if rate_offered { 2 } else { 1 };
+        metrics[..offered]
+            .iter()
+            .map(|(metric, value)| {
+                let id = Identity { metric: (*metric).into(), ..Identity::default() };
+                Estimate::exact(*value, 2052).into_cell(id, "packets", Origin::Measured)
+            })
+            .collect()
+    };
+    let of = |refused: &[f64], rate_offered| {
+        let all: Vec<Vec<Cell>> = refused.iter().map(|it| cells(*it, rate_offered)).collect();
+        sends_refused(all.iter().map(Vec::as_slice))
+    };
+    let advice = |refused| Some(Advice::SendsRefused { refused, offered: 2052 });
+    assert_eq!(of(&[100.0, 89.0, 0.0], true), advice(63));
+    assert_eq!(of(&[1.0, 0.0, 0.0, 0.0], true), advice(1), "few are some");
+    assert_eq!((of(&[0.0, 0.0], true), of(&[100.0], false)), (None, None));
+}

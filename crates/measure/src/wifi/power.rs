@@ -16,7 +16,6 @@ use crate::predict::battery::Battery;
 use crate::quantile::Sorted;
 use crate::run::Recorded;
 use crate::series;
-use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -73,16 +72,11 @@ pub(crate) fn lasts(battery: &Battery, cells: &mut [Cell]) {
     }
 }
 
-/// Says where that battery cannot give what the device drew while it sent; its life is then of no use.
-pub(crate) fn cannot_give(battery: &Battery, recorded: &Recorded) -> Option<String> {
-    let peak_ma = peak_ma(&recorded.counters)?;
-    kind::of(&recorded.workload).is_lasting().then_some(())?;
-    battery.warning(peak_ma).map(|it| format!("{it}."))
-}
-
 /// Returns the current of the power state that took most, in milliamperes: that of sending. `None` where no charge was
-/// counted by state.
-fn peak_ma(counters: &BTreeMap<String, u64>) -> Option<f64> {
+/// counted by state, or the test is of no lasting work.
+pub(crate) fn peak_ma(recorded: &Recorded) -> Option<f64> {
+    let counters = &recorded.counters;
+    kind::of(&recorded.workload).is_lasting().then_some(())?;
     let current = |(name, charge): (&String, &u64)| {
         let state = name.strip_prefix(CHARGE_NC)?.strip_prefix('-')?;
         let time = counters.get(&format!("{TIME_NS}-{state}")).filter(|it| **it > 0)?;

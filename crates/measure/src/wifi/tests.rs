@@ -275,6 +275,57 @@ fn charge_is_current_charge_for_a_message_and_life() {
     assert!(report.losses[0].counters.contains_key(fact::CHARGE_NC));
 }
 
+/// A coin cell gives 15 mA, and a chip that sends takes more: its life is of no use.
+#[test]
+fn a_battery_that_cannot_give_the_pulses_is_told_before_its_life_and_once_for_all_repetitions() {
+    let told = |battery: &str, repetitions: u32| {
+        let plan = format!(
+            "name = \"x\"\nrepetitions = {repetitions}\nbattery = \"{battery}\"\n\
+             [[measure]]\nkind = \"udp-echo\"\nvariant = \"max-modem\"\n"
+        );
+        let samples = |_: &Workload| alloc::vec![Sample::Probe(Probe::default())];
+        let one = carried_out(&plan, samples, |_| Vec::new()).remove(0);
+        let counted = |state: &str, milliamperes: u64| {
+            [
+                (format!("{}{state}", fact::CHARGE_NC), 1000 * milliamperes),
+                (format!("{}{state}", fact::TIME_NS), 1_000_000),
+            ]
+        };
+        let counters = [counted("", 5), counted("-listen", 95), counted("-send-11n", 335)].concat();
+        let all: Vec<Recorded> = (0..repetitions)
+            .map(|repetition| Recorded {
+                repetition,
+                // Shorter pulses of a repetition are no further sentence.
+                counters: counters
+                    .iter()
+                    .map(|(name, n)| match name.strip_suffix("-send-11n") {
+                        Some(of) if of == fact::CHARGE_NC => {
+                            (name.clone(), n - 1000 * u64::from(repetition))
+                        }
+                        _ => (name.clone(), *n),
+                    })
+                    .collect(),
+                ..one.clone()
+            })
+            .collect();
+        let report = reported(&plan, &all);
+        let lines = report.headlines();
+        lines.into_iter().filter(|it| it.contains("pulses")).collect::<Vec<_>>()
+    };
+    let once = told("CR2032", 1);
+    assert!(
+        once.len() == 1 && once[0].starts_with("CR2032 cannot give the pulses: 448 mA"),
+        "{once:?}"
+    );
+    assert!(once[0].ends_with("or another battery."), "{once:?}");
+    let thrice = told("CR2032", 3);
+    assert!(
+        thrice.len() == 1 && thrice[0].ends_with("battery. (in 3 of 3 repetitions)"),
+        "{thrice:?}"
+    );
+    assert_eq!(told("18650", 1), [""; 0]);
+}
+
 #[test]
 fn only_what_names_a_device_is_of_a_test_over_wifi() {
     let id = Identity { table: "udp-echo".into(), ..Identity::default() };

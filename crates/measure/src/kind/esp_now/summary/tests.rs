@@ -283,6 +283,28 @@ fn a_part_that_was_served_is_named_and_never_compared() {
     }
 }
 
+/// A ping that came back changed is lost, in the value as in the interval.
+#[test]
+fn a_loss_and_its_interval_are_of_one_rule() {
+    let w = work("test = \"multi-ping\"\ndevices = 4");
+    let mut samples = Vec::new();
+    for link in 0..4_u16 {
+        for seq in 0..50 {
+            let mut sample = probe(link, seq, 1000.0, Some(1004.0));
+            if let Sample::Probe(probe) = &mut sample
+                && seq % 2 == 0
+            {
+                probe.fate = Fate::Corrupt;
+            }
+            samples.push(sample);
+        }
+    }
+    let cells = cells(0, &w, samples);
+    let loss = cells.iter().find(|it| it.id.metric == "loss").unwrap();
+    assert_eq!(loss.value, Some(50.0));
+    assert!(loss.ci_low.unwrap() > 30.0 && loss.ci_high.unwrap() < 70.0, "{loss:?}");
+}
+
 #[test]
 fn nothing_recorded_gives_no_figure_and_no_panic() {
     for test in ["one-way", "ping", "throughput", "crypto", "multi-ping", "ota", "provisioning"] {
