@@ -27,7 +27,7 @@ impl Store {
         if cell.status == CellStatus::Pending {
             return Ok(None);
         }
-        let Outcome { status, error, counters, facts, sums } = self.outcome(cell)?;
+        let Outcome { status, error, counters, facts, sums } = self.recorded_outcome(cell)?;
         let (samples, mut own) = rows::samples(&self.db, cell.id).map_err(|e| self.wrap(e))?;
         if let Some(sums) = sums {
             let text = rows::json(&facts);
@@ -47,7 +47,7 @@ impl Store {
         }))
     }
 
-    fn outcome(&self, cell: &StoredCell) -> Result<Outcome, StoreError> {
+    fn recorded_outcome(&self, cell: &StoredCell) -> Result<Outcome, StoreError> {
         let query = "SELECT status, error, counters, facts FROM cell WHERE id = ?1";
         let row = self.db.query_row(query, [cell.id], |row| {
             Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get::<_, String>(3)?))
@@ -85,7 +85,7 @@ impl Store {
         if cell.status == CellStatus::Pending {
             return Ok(());
         }
-        let sums = self.outcome(cell)?.sums;
+        let sums = self.recorded_outcome(cell)?.sums;
         let own = rows::each(&self.db, cell.id, table, take).map_err(|e| self.wrap(e))?;
         let told = sums.map(|sums| match table {
             SampleTable::Probes => sums.probes,
