@@ -1,4 +1,4 @@
-//! What is not known of a range.
+//! Doubts about a range, as its interval tells them.
 
 use crate::util::TestDir;
 use serde_json::Value;
