@@ -78,10 +78,10 @@ const WALL: f64 = 1.4;
 /// assumption, half of it for each board.
 const BOARDS_DB: f64 = 3.0;
 
-/// The same where the sensitivity is inferred.
+/// Decibels of the boards where the sensitivity is inferred.
 const INFERRED_DB: f64 = 5.0;
 
-/// What is not known of a range: factors, and decibels on the way, at 95 %.
+/// Doubts about a range: factors, and decibels on the way, at 95 %.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct RangeDoubts {
     /// Factor of the path loss exponents.

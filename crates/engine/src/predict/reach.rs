@@ -25,7 +25,7 @@ const READABLE: f64 = 0.9;
 pub(super) struct MessageReach {
     /// Distance, in metres: over all places so far away.
     pub(super) metres: f64,
-    /// The same where the model of the place held at any distance.
+    /// Distance if the model of the place held at any.
     all_m: f64,
     /// The model of the place ends there.
     pub(super) is_bounded: bool,

@@ -50,6 +50,7 @@ mod nothing;
 mod page;
 mod ping;
 mod predict;
+mod predict_range;
 mod readmes;
 mod record;
 mod report;

@@ -41,7 +41,7 @@ enum Question {
     /// Tell whether one long frame or several short ones carry a message better
     Frames(Box<frames::Args>),
     /// Tell how far messages reach at each PHY rate, for a loss that you allow
-    Range(range::Args),
+    Range(Box<range::Args>),
     /// Compare PHY rates by latency, loss, throughput and range, or tell whether one takes effect
     Rate(Box<rate::Args>),
 }

@@ -62,7 +62,7 @@ pub fn reach_m(
     })
 }
 
-/// What makes places at one distance differ, and times in a place.
+/// Fades by which places at one distance differ, and times in a place.
 struct PlaceFades {
     /// Deviation of the places, in dB.
     deviation_db: f64,
