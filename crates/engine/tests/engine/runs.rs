@@ -154,7 +154,7 @@ fn what_no_lab_can_do_is_refused_before_anything_is_simulated() {
     assert!(error.to_string().starts_with("sim:no-such-lab cannot run esp-now: "), "{error}");
     let real = "name = \"p\"\n[[measure]]\nkind = \"udp-echo\"\n";
     let said = refused(real, None).to_string();
-    assert!(said.starts_with("sim cannot run udp-echo: the lab's devices are"), "{said}");
+    assert!(said.starts_with("sim cannot run udp-echo: the plan names no device"), "{said}");
     let provisioning = "name = \"p\"\n[[measure]]\nkind = \"esp-now\"\ntest = \"provisioning\"\n";
     let error = refused(provisioning, Some("two-boards"));
     assert!(error.to_string().contains("there is no router to join"), "{error}");

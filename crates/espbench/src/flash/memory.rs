@@ -120,7 +120,7 @@ mod tests {
         let c6 = [0x4080_0000, 0x4087_0000, 0x4200_0020];
         assert!(holds(FlashChip::Esp32c6, &c6) && !holds(FlashChip::Esp32h2, &c6));
         assert!(
-            !holds(FlashChip::Esp32, &[0x4037_4000]) && holds(FlashChip::Esp32s3, &[0x4037_4000])
+            !holds(FlashChip::Esp32, &[0x3FC8_8000]) && holds(FlashChip::Esp32s3, &[0x3FC8_8000])
         );
         assert!(holds(FlashChip::Esp32s31, &c3), "nothing of it is published");
         assert!(holds(FlashChip::Esp32c6, &[0x4080_0000, 0x1000_0000]), "no chip's");

@@ -83,7 +83,11 @@ fn a_run_that_was_cut_short_does_not_pass() {
     let bench = gate();
     bench.run(&["run", "gate.toml", "--on", "sim", "-q", "--shard", "1/2"]).ok();
     let text = bench.run(&["report", "last", "--format", "junit"]).out;
-    assert!(text.contains("skipped=\"1\"") && text.contains("3 cells were not measured"), "{text}");
+    assert!(
+        text.contains("skipped=\"1\"")
+            && text.contains("cut short: 3 cells of its plan are missing"),
+        "{text}"
+    );
     assert!(!text.contains("measured: all cells"), "{text}");
 }
 

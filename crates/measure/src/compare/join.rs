@@ -112,7 +112,9 @@ impl CountedShare {
         let narrower = width(plain.high, plain.low)
             .zip(width(cell.ci_high, cell.ci_low))
             .map_or(1.0, |(plain, own)| plain / (own * part));
-        let share = if narrower.is_finite() { (narrower * narrower).min(1.0) } else { 1.0 };
+        // Of rounding alone an interval is no wider.
+        let is_wider = narrower.is_finite() && narrower < 1.0 - 1e-6;
+        let share = if is_wider { narrower * narrower } else { 1.0 };
         Some(Self { hits: hits as u64, all, independent: share * all as f64 })
     }
 }

@@ -1,6 +1,6 @@
 //! Differences between two runs, beside their results.
 
-use crate::plan::{PlanSet, key_lines, label};
+use crate::plan::{PlanSet, key_lines, test_line};
 use crate::run::RunFacts;
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -48,7 +48,7 @@ fn plans(this: &RunFacts, other: &RunFacts) -> Option<String> {
     let lines =
         |set: &PlanSet| -> BTreeSet<String> { set.plans.iter().flat_map(key_lines).collect() };
     let tests = |set: &PlanSet| -> BTreeSet<String> {
-        set.plans.iter().flat_map(|it| &it.workloads).map(label).collect()
+        set.plans.iter().flat_map(|it| &it.workloads).map(test_line).collect()
     };
     difference("keys", &lines(&ours), &lines(&theirs))
         .or_else(|| difference("tests", &tests(&ours), &tests(&theirs)))
@@ -102,7 +102,7 @@ mod tests {
         };
         let swapped = sides(&counts(50, 80), &counts(80, 50));
         assert_eq!(swapped.len(), 1, "{swapped:?}");
-        assert!(swapped[0].starts_with("tests of the plan: udp-echo"), "{swapped:?}");
+        assert!(swapped[0].starts_with("tests of the plan: kind = \"udp-echo\""), "{swapped:?}");
         let powered = |battery: &str| {
             let one = facts("1M", 1);
             RunFacts { plan_text: format!("battery = \"{battery}\"\n{}", one.plan_text), ..one }

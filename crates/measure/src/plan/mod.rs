@@ -59,7 +59,7 @@ pub(crate) use matrix::{DAY, MILLISECOND, UDP_MAX, word_of};
 pub use matrix::{MOST_CELLS, defaults};
 pub use places::PlacesAsked;
 pub use print::print;
-pub(crate) use print::{key_lines, quoted};
+pub(crate) use print::{key_lines, quoted, test_line};
 pub(crate) use read::Scalar;
 pub use read::{PlanError, guess};
 pub use value::{ECHO_PORT, latency_by};

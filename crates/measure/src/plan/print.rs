@@ -60,6 +60,12 @@ pub(crate) fn key_lines(plan: &Plan) -> Vec<String> {
     head.into_iter().chain(lines).collect()
 }
 
+/// Returns the keys of a test in a line.
+pub(crate) fn test_line(workload: &Workload) -> String {
+    let block = blocks(core::slice::from_ref(workload));
+    block.lines().filter(|it| it.contains('=')).collect::<Vec<_>>().join(", ")
+}
+
 /// Prints a block for each workload.
 fn blocks(workloads: &[Workload]) -> String {
     let mut text = String::new();

@@ -174,19 +174,19 @@ impl ConsolePorts {
             let typed = port.read(&mut buffer[..room]);
             let gap = now.since(port.typed.0).min(GAP_MAX);
             let at = lab.now().max(port.typed.1 + gap);
-            let typed = typed.to_vec();
+            let mut typed = typed.to_vec();
             let known = port.cursor.inside();
             let late = port.cursor.typed(&typed);
             if port.cursor.inside() != known {
                 lab.answer_cursor(number, port.cursor.inside());
             }
-            let typed = &typed[late..];
+            typed.drain(late);
             port.typed = (now, at);
-            for (bytes, at) in port.cursor.keys(typed, at) {
+            for (bytes, at) in port.cursor.keys(&typed, at) {
                 lab.type_at(number, at, &typed[bytes]);
                 port.typed = (now, at);
             }
-            port.note_typed(now, typed);
+            port.note_typed(now, &typed);
         }
         if !state.is_open && !state.has_bytes && port.is_open {
             port.set_open(false);

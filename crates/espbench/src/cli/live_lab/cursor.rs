@@ -10,8 +10,9 @@ use std::time::Duration;
 /// Question of the line editor for the cursor.
 const QUERY: &[u8] = b"\x1b[6n";
 
-/// Time that a program has for its answer, as `linenoiseProbe` of ESP-IDF gives a terminal.
-const PATIENCE: Duration = Duration::from_millis(200);
+/// Time that a program has for its first answer: five times what `linenoiseProbe` of ESP-IDF gives a terminal, since programs
+/// on a busy machine come late.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Time from the last character of a command to its return: beyond the line editor's 30 ms.
 const RETURN: Duration = Duration::from_millis(100);
@@ -75,7 +76,7 @@ impl CursorQueries {
         };
         if self.matched == QUERY.len() {
             self.matched = 0;
-            if self.answers == CursorAnswers::Auto && self.answered != Some(false) {
+            if self.answers == CursorAnswers::Auto && self.answered.is_none() {
                 self.asked = Some(now);
             }
         }
@@ -90,19 +91,19 @@ impl CursorQueries {
         overdue
     }
 
-    /// Notes what a program has typed, and returns how many bytes at its head are a late answer that espbench has
-    /// given already.
-    pub(super) fn typed(&mut self, bytes: &[u8]) -> usize {
+    /// Notes what a program has typed, and returns where in it a late answer is that espbench has given already: the
+    /// program is a terminal after all.
+    pub(super) fn typed(&mut self, bytes: &[u8]) -> Range<usize> {
         if self.asked.take().is_some() {
             self.answered = Some(bytes.first() == Some(&QUERY[0]));
-        } else if self.answers == CursorAnswers::Auto
-            && self.answered == Some(false)
-            && let Some(length) = answer_len(bytes)
-        {
-            self.answered = Some(true);
-            return length;
+        } else if self.answers == CursorAnswers::Auto && self.answered == Some(false) {
+            let late = |at: usize| Some(at..at + answer_len(&bytes[at..])?);
+            if let Some(late) = (0..bytes.len()).find_map(late) {
+                self.answered = Some(true);
+                return late;
+            }
         }
-        0
+        0..0
     }
 
     /// Splits what a program has typed from then on: returns are set apart from the text before them, unless they
@@ -156,12 +157,12 @@ mod tests {
     #[test]
     fn a_program_that_does_not_answer_is_answered_for() {
         let mut it = asked(CursorAnswers::Auto);
-        assert!(!it.inside() && !it.is_overdue(at(1199)));
-        assert!(it.is_overdue(at(1200)) && it.inside());
-        assert!(!it.is_overdue(at(1300)), "once");
+        assert!(!it.inside() && !it.is_overdue(at(1999)));
+        assert!(it.is_overdue(at(2000)) && it.inside());
+        assert!(!it.is_overdue(at(2100)), "once");
         // One that types a command in place of an answer does not answer either.
         let mut it = asked(CursorAnswers::Auto);
-        assert_eq!((it.typed(b"help\r"), it.inside()), (0, true));
+        assert_eq!((it.typed(b"help\r"), it.inside()), (0..0, true));
         it.reopen();
         assert!(!it.inside(), "the next program may be a terminal");
     }
@@ -169,20 +170,22 @@ mod tests {
     #[test]
     fn a_terminal_answers_itself_even_late() {
         let mut it = asked(CursorAnswers::Auto);
-        assert_eq!(it.typed(b"\x1b[5;8R"), 0);
+        assert_eq!(it.typed(b"\x1b[5;8R"), 0..0);
         assert!(!it.inside() && !it.is_overdue(at(5000)));
         assert_eq!(it.keys(b"help\r", at(1)), [(0..5, at(1))], "as somebody pastes it");
         let mut it = asked(CursorAnswers::Auto);
-        assert!(it.is_overdue(at(1200)));
-        assert_eq!((it.typed(b"\x1b[5;8Rhelp"), it.inside()), (6, false));
+        assert!(it.is_overdue(at(2000)));
+        assert_eq!((it.typed(b"x\x1b[5;8Rhelp"), it.inside()), (1..7, false));
+        b"\x1b[6n".iter().for_each(|byte| it.printed(at(3000), *byte));
+        assert!(!it.is_overdue(at(9000)), "a terminal remains one");
     }
 
     #[test]
     fn other_keys_are_no_late_answer() {
         for keys in [&b"\x1b[A"[..], b"\x1b[R", b"\x1b[12R", b"\x1b[1;x2R", b"R", b""] {
             let mut it = asked(CursorAnswers::Auto);
-            assert!(it.is_overdue(at(1200)));
-            assert_eq!((it.typed(keys), it.inside()), (0, true), "{keys:?}");
+            assert!(it.is_overdue(at(2000)));
+            assert_eq!((it.typed(keys), it.inside()), (0..0, true), "{keys:?}");
         }
     }
 
@@ -206,7 +209,7 @@ mod tests {
         for (answers, inside) in [(CursorAnswers::Always, true), (CursorAnswers::Never, false)] {
             let mut it = asked(answers);
             assert!(!it.is_overdue(at(9000)));
-            assert_eq!((it.typed(b"\x1b[5;8R"), it.inside()), (0, inside));
+            assert_eq!((it.typed(b"\x1b[5;8R"), it.inside()), (0..0, inside));
         }
     }
 }

@@ -11,7 +11,11 @@ use std::time::Instant;
 fn bounded(bench: &TestDir, words: &[String]) -> Command {
     let mut command = Command::new("sh");
     command
-        .args(["-c", "ulimit -v 1000000; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_espbench")])
+        .args([
+            "-c",
+            "ulimit -v 1000000; exec env --default-signal=INT \"$0\" \"$@\"",
+            env!("CARGO_BIN_EXE_espbench"),
+        ])
         .args(words)
         .current_dir(bench.dir.path())
         .env("ESPBENCH_STORE", bench.store())

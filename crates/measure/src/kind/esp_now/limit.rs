@@ -22,9 +22,10 @@
 //! rate is at most one in the time of an exchange: so the limit of mean and maximum is n exchanges.
 //! For this every device must have a ping outstanding all the time, as with unicast, where the MAC
 //! repeats collided frames. With broadcast, a device waits 3 s for a lost ping and asks for nothing
-//! meanwhile, so that only one exchange can be counted; and so does a far one by unicast whose pings are lost.
+//! meanwhile, so that only one exchange can be counted; by unicast this time is taken off for each ping that was lost.
 
 use crate::limit::TheoreticalLimit;
+use crate::live::FateCounts;
 use crate::run::{self, Recorded};
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -38,7 +39,6 @@ use espbench_dot11::radio::name::ESP_NOW_PHY_MODES;
 use espbench_dot11::radio::timing::SIFS_NS;
 use espbench_dot11::radio::{BasicRates, WifiMode};
 use espbench_model::fact;
-use espbench_model::sample::{Fate, Sample};
 use espbench_model::workload::{EspNow, EspNowCast, EspNowTest};
 
 /// The bytes of the handshake's messages with type and length (protocomm's security 1 in protobuf):
@@ -103,18 +103,32 @@ impl EspNowParams {
 /// Returns the limits of a cell's figures: ours with the settings that its facts name, the published
 /// with those of the report.
 ///
-/// Where pings were lost, a device was idle while it waited for them, and the others had the channel: then the limit of
-/// several devices' mean is that of one exchange.
+/// A device whose ping is lost is idle for [`PATIENCE_MS`], in which the others have the channel: what that is for each ping that
+/// came is taken off the limit of several devices' mean, which is at least one exchange.
 pub(super) fn limits(work: &EspNow, recorded: &Recorded) -> Vec<TheoreticalLimit> {
-    let params = EspNowParams::from_facts(&recorded.facts);
-    let came = |it: &Sample| !matches!(it, Sample::Probe(it) if matches!(it.fate, Fate::Lost(_) | Fate::Late));
-    let is_idle = work.test == EspNowTest::MultiPing && !recorded.samples.iter().all(came);
-    let devices = if is_idle { 1 } else { work.devices };
-    let ours = of(&EspNow { devices, ..*work }, params);
+    let ours = of(work, EspNowParams::from_facts(&recorded.facts));
+    let once = ours.iter().find(|it| it.0 == "rtt_min").map_or(0.0, |it| it.1);
+    let idle = idle_ms(work, recorded);
     let pairs = ours.into_iter().zip(of(work, EspNowParams::REPORT));
     pairs
-        .map(|((metric, ours), (_, published))| TheoreticalLimit { metric, ours, published })
+        .map(|((metric, ours), (_, published))| {
+            let ours = if idle > 0.0 { (ours - idle).max(once.min(ours)) } else { ours };
+            TheoreticalLimit { metric, ours, published }
+        })
         .collect()
+}
+
+/// Time for which a device waits for a ping that is lost, in milliseconds.
+const PATIENCE_MS: f64 = 3000.0;
+
+/// Returns the time in milliseconds for which devices were idle, for each ping that came; 0 of other tests.
+fn idle_ms(work: &EspNow, recorded: &Recorded) -> f64 {
+    if work.test != EspNowTest::MultiPing {
+        return 0.0;
+    }
+    let fates = FateCounts::of(&recorded.samples);
+    let lost = (fates.lost + fates.late) as f64;
+    if lost > 0.0 { PATIENCE_MS * lost / fates.delivered.max(1) as f64 } else { 0.0 }
 }
 
 fn of(work: &EspNow, params: EspNowParams) -> Vec<MetricLimit> {

@@ -25,6 +25,9 @@ use espbench_model::time::Instant;
 /// Bytes that a device may send or print with one poll.
 const BUFFER: usize = 2048;
 
+/// First byte of an answer to a cursor query.
+const ESC: u8 = 0x1B;
+
 /// Time of a character on the console's line: ten bits at 115200 baud.
 const CHARACTER: Duration = Duration::from_nanos(86_806);
 
@@ -323,7 +326,7 @@ impl<D: DeviceModel> DeviceSet<D> {
         byte: u8,
     ) -> Result<bool, Livelock> {
         let member = &mut self.members[node.index()];
-        if !member.answers {
+        if !member.answers && byte == ESC {
             member.terminal.take_answers();
         }
         let is_on = member.device.is_some();
