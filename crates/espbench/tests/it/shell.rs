@@ -19,7 +19,7 @@ fn each_shell_completes_each_subcommand() {
             zsh.contains(&format!(":{function}'")) && zsh.contains(&format!("\n{function}() {{"))
         );
     }
-    assert!(zsh.contains("'files:file:_files'") && !zsh.contains(":(one-way-latency"));
+    assert!(zsh.contains("'files:file:_files'") && !zsh.contains("]:(one-way-latency"));
     let unknown = dir.run(&["completions", "csh"]);
     assert_eq!(unknown.status, Some(2));
     assert!(unknown.err.contains("possible values: bash"), "{}", unknown.err);

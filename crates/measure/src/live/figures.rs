@@ -245,10 +245,6 @@ impl Meter {
 
     /// Returns the share of datagrams that the receiving end misses; `None` where both ends receive.
     fn datagram_loss(&self) -> Option<LiveFigure> {
-        let both = [Observer::Receiver, Observer::Peer].map(|it| self.rates.mean(it).any());
-        if both == [true, true] && self.rates.mean(Observer::Sender).any() {
-            return None;
-        }
         let of = |it: Observer| self.streams.get(&it).filter(|it| it.datagrams + it.lost > 0);
         let seen = match (of(Observer::Receiver), of(Observer::Peer)) {
             (Some(seen), None) | (None, Some(seen)) if seen.counts_lost => seen,

@@ -150,7 +150,9 @@ impl ObserverCounts {
         let whole = whole_intervals(&parts, workload, streams);
         let best = best_second(&whole, workload.interval);
         let several = totals.len() > usize::from(workload.parallel);
-        if streams < 2 || !(several || lacks_intervals(&whole, workload, recorded)) {
+        let is_told = !parts.is_empty() || several;
+        let lacks = || several || lacks_intervals(&whole, workload, recorded);
+        if streams < 2 || !is_told || !lacks() {
             return Self { best, rates: whole, over: None, totals };
         }
         let octets = MovedOctets::of(observer, [&parts, &totals], recorded);
