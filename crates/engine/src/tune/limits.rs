@@ -2,7 +2,8 @@
 //! the lab does when each alone is lifted.
 
 use super::error::TuneError;
-use super::lab::{THROUGHPUTS, TuneLab, costs, fastest_memory};
+use super::fastest::fastest_memory;
+use super::lab::{THROUGHPUTS, TuneLab, costs};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;

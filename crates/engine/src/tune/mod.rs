@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `check` | what the lab adds to a check of an sdkconfig |
 //! | `error` | reasons for which there is no answer |
+//! | `fastest` | firmware as fast as its memories can be |
 //! | `lab` | the lab as what candidates are tried in |
 //! | `limits` | limits of a firmware: windows, the processor, the air, and what the lab does without each |
 //! | `ranks` | the ranks of settings of Espressif's guide in the lab, beside the guide's figures |
@@ -15,6 +16,7 @@
 
 mod check;
 mod error;
+mod fastest;
 mod lab;
 mod limits;
 mod ranks;

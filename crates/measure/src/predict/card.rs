@@ -175,8 +175,7 @@ pub struct ChangeOutcome {
     pub keeps_limits: bool,
     /// Whether the figure is better by more than chance.
     pub helps: bool,
-    /// Place among those that help, from 1: what keeps the limits and makes the figure best comes first, what asks less of the
-    /// fleet last.
+    /// Place among those that help, from 1; what asks less of the fleet comes last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<usize>,
 }
@@ -521,8 +520,7 @@ impl PredictAnswer {
 
     fn warnings(&self) -> Vec<String> {
         let mut warnings = Vec::new();
-        let grows = self.told().is_some_and(|it| it.grows);
-        if grows {
+        if self.told().is_some_and(|it| it.grows) {
             warnings.push(
                 "messages take longer and longer: more are due than get through, and no latency \
                  is a steady one"
@@ -530,11 +528,8 @@ impl PredictAnswer {
             );
         }
         if let Some([farthest, valid]) = self.beyond_m {
-            warnings.push(format!(
-                "{}, and devices are up to {} m away",
-                beyond(valid),
-                metres_of(farthest)
-            ));
+            let far = metres_of(farthest);
+            warnings.push(format!("{}, and devices are up to {far} m away", beyond(valid)));
         }
         warnings.extend(self.doubts());
         warnings

@@ -8,7 +8,7 @@
 //! `ESP8266_RTOS_SDK` issue 1198 (no such call there).
 
 use super::card::RateRole;
-use super::range::metres_of;
+use super::range::{metres_of, range_words};
 use super::report::{PredictAnswer, PredictQuestion};
 use crate::digits;
 use crate::predict::PointEstimates;
@@ -304,7 +304,10 @@ fn cost(force: &RateInForce, old: &PointEstimates, new: &PointEstimates) -> Stri
     );
     if let Some((far, before)) = new.setting.range_m.zip(old.setting.range_m) {
         let is_bounded = [new, old].map(|it| it.setting.range_is_bounded);
-        let [far, before] = [far, before].map(metres_of);
+        let shown = |metres: f64, is_bounded: bool| {
+            if is_bounded { metres_of(metres) } else { range_words(metres, false) }
+        };
+        let (far, before) = (shown(far, is_bounded[0]), shown(before, is_bounded[1]));
         text += &match is_bounded {
             [false, false] => format!("; its range is {far} m in place of {before} m"),
             [false, true] => format!(
