@@ -81,11 +81,11 @@ pub struct WorkDone {
     pub done: u64,
     /// All there are.
     pub total: u64,
-    /// What is counted.
+    /// Unit of both.
     pub unit: WorkUnit,
 }
 
-/// What a [`WorkDone`] counts.
+/// Unit of a [`WorkDone`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WorkUnit {

@@ -22,7 +22,7 @@ use espbench_measure::tune::{
 };
 use espbench_model::fact::{CHARGE_NC, HEAP_PEAK, TIME_NS};
 use espbench_model::sample::{Observer, Sample};
-use espbench_model::sdkconfig::{Chip, ConfigOption, OptionValues, SdkConfig, SdkContext};
+use espbench_model::sdkconfig::{Chip, ConfigOption, OptionValues, SdkContext};
 use espbench_model::workload::{
     Direction, EchoFormat, IpTest, Iperf, Name, Transport, UdpEcho, Wifi, Workload,
 };

@@ -166,7 +166,7 @@ pub struct ChangeOutcome {
     pub flag: String,
     /// Value of the flag.
     pub to: String,
-    /// That value in milliseconds, where it is a time.
+    /// Value of the flag in milliseconds, where it is a time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to_ms: Option<f64>,
     /// The figures with it.
