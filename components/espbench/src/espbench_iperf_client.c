@@ -292,6 +292,9 @@ static void udp_receive(espbench_service_t *service, espbench_meter_t *meter)
     bool begun = false;
     uint8_t ask[ESPBENCH_DATAGRAM_HEADER + ESPBENCH_CLIENT_HEADER];
     memcpy(ask, service->buffer, sizeof ask);
+    /* Only the server's port is heard: of another one the system says that it is unreachable, which proves this address
+     * to a server that asks for it, as espbench's does. */
+    (void)connect(service->fd, (const struct sockaddr *)&service->peer, sizeof service->peer);
     while (!espbench_stopped(service)) {
         uint64_t now = espbench_port_now();
         if (begun) {
