@@ -26,7 +26,7 @@ def program(name):
     """Returns the whole path of a command, which some scripts run in another folder."""
     found = shutil.which(name)
     if found is None:
-        raise argparse.ArgumentTypeError(f"{name} is missing: cargo build --release, or name another one")
+        raise argparse.ArgumentTypeError(f"{name} is missing: build it (cargo build, with --release for target/release), or name another one")
     return os.path.abspath(found)
 
 

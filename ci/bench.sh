@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs every script of bench/ with the least counts (--least), so that none rots: `ci/bench.sh ESPBENCH`. What is printed are no
-# measurements. ci/python.sh runs those that need the wheel, and the step `ns3` of ci.sh those of bench/ns3; common.py is of them all.
+# measurements. ci/python.sh runs those that need the wheel, and the step `ns3` of ci.sh those of bench/ns3; common.py is a library of all.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 espbench=$(realpath "${1:-target/debug/espbench}")

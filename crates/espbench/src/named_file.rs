@@ -8,8 +8,11 @@ use std::path::Path;
 /// Bytes of a file that people write: a plan, a lab, a profile, a script, keys, certificates.
 pub const WRITTEN: u64 = 1 << 20;
 
-/// Bytes of results, of a recorded link, and of an sdkconfig with all that belongs to it.
+/// Bytes of a recorded link, and of an sdkconfig with all that belongs to it.
 pub const RECORDED: u64 = 32 << 20;
+
+/// Bytes of results: some 500 a figure, of the largest plan.
+pub const RESULTS: u64 = 512 << 20;
 
 /// Bytes of an image: the largest flash of a board.
 pub const IMAGE: u64 = 32 << 20;
@@ -35,7 +38,12 @@ pub fn bytes(path: &Path, most: u64) -> io::Result<Vec<u8>> {
 /// # Errors
 /// As [`bytes`]; it is not UTF-8.
 pub fn text(path: &Path, most: u64) -> io::Result<String> {
-    as_text(bytes(path, most)?)
+    let file = File::open(path)?;
+    let facts = file.metadata()?;
+    if facts.is_file() && facts.len() > most {
+        return Err(too_long(most));
+    }
+    text_from(file, most)
 }
 
 /// Reads a stream to its end, which comes after at most so many bytes.
@@ -54,7 +62,8 @@ pub fn from(stream: impl Read, most: u64) -> io::Result<Vec<u8>> {
 /// # Errors
 /// As [`from`]; it is not UTF-8.
 pub fn text_from(stream: impl Read, most: u64) -> io::Result<String> {
-    as_text(from(stream, most)?)
+    // What begins as no text is not read to its end: a device may have none.
+    as_text(from(LogStream::new(stream), most)?)
 }
 
 /// Reads a program in ELF, or an image, which is shorter.

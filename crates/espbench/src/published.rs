@@ -27,7 +27,7 @@ pub enum PublishedError {
 /// File, line and column of the first fault.
 pub fn read(path: &Path) -> Result<Vec<Cell>, PublishedError> {
     let file = path.display().to_string();
-    let text = named_file::text(path, named_file::RECORDED)
+    let text = named_file::text(path, named_file::RESULTS)
         .map_err(|source| PublishedError::Io { file: file.clone(), source })?;
     Ok(parse(&file, &text)?)
 }

@@ -256,7 +256,7 @@ mod tests {
             ("packets_total", "packets", Better::Neither),
             ("fairness", "index", Better::Higher),
             ("packets_refused", "packets", Better::Lower),
-            ("loss_of_offered", "%", Better::Lower),
+            ("loss_of_offered", "percent", Better::Lower),
             ("TCP_WND_DEFAULT", "KB", Better::Neither),
             ("message_rate_offered", "messages/s", Better::Neither),
             ("message_rate_sent_avg", "messages/s", Better::Neither),

@@ -1,6 +1,7 @@
 //! Figures of every kind of test agree with each other and with physics.
 
 use espbench_engine::Simulation;
+use espbench_measure::metric::registry;
 use espbench_measure::plan::PlanSet;
 use espbench_measure::report::Report;
 use espbench_measure::sound::contradictions;
@@ -124,11 +125,17 @@ fn report(text: &str, lab: Option<&str>) -> Report {
 }
 
 /// Asserts that of each cell the least is no more than the mean, quantiles stand in their order, and nothing is beyond its
-/// theoretical limit: not in the table of results, and not on the first screen.
+/// theoretical limit: not in the table of results, and not on the first screen. A metric has the unit that the registry says.
 #[track_caller]
 fn assert_sound(report: &Report) {
     let wrong = contradictions(&report.cells);
     assert!(wrong.is_empty(), "{}: {wrong:#?}", report.run.plan_name);
+    let registry = registry();
+    for cell in &report.cells {
+        let facts = registry.iter().find(|it| it.name == cell.id.metric);
+        let unit = facts.map(|it| it.unit);
+        assert_eq!(unit, Some(cell.unit.as_str()), "{}: {}", report.run.plan_name, cell.id.metric);
+    }
     for group in &report.glance {
         let [low, high] = group.times_limit.unwrap_or([1.0, 1.0]);
         assert!(low > 1.0 - 1e-9 && high >= low, "{}: {low} to {high} times the limit", group.name);

@@ -350,7 +350,7 @@ fn side(args: &Args, name: &str) -> anyhow::Result<Side> {
             return Ok(table(published::read(path).for_user(what, remedy)?));
         }
         "json" => {
-            let text = named_file::text(path, named_file::RECORDED)
+            let text = named_file::text(path, named_file::RESULTS)
                 .for_user(|| format!("cannot read {name}"), "name a report as .json")?;
             from_json(name, &text)?
         }

@@ -40,7 +40,8 @@ pub struct Args {
     /// TCP port that sends without end
     #[arg(long, default_value_t = tcp::SOURCE_PORT, value_name = "PORT")]
     source_port: u16,
-    /// Send UDP tests of iperf in full also to addresses that prove nothing: for networks where none is forged
+    /// Send UDP tests also to clients that cannot show that they asked (docs/respond.md): only where nobody forges
+    /// addresses
     #[arg(long)]
     trust_clients: bool,
     /// Port of the MQTT broker: 3.1, 3.1.1 and 5
@@ -96,7 +97,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     bail!(
         UserError::new(format!("{} ended before the others", ended.join(", ")))
             .because("a line above says why")
-            .remedy("start it again; if it ends again, that is a defect: please tell it")
+            .remedy("start it again; if it ends again, please report it as a bug")
     )
 }
 

@@ -190,7 +190,7 @@ impl Args {
                     .because("these tests are of one device")
                     .into());
             }
-            if !idle_for.is_empty() {
+            if !idle_for.is_empty() && !self.measure.quiet {
                 say!("--devices does nothing with {tests}: these tests are of one device");
             }
         }

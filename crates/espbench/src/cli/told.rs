@@ -119,8 +119,10 @@ fn with_negative_values(command: &Command, words: &[OsString]) -> Vec<OsString> 
             (is_long || is_short && arg.get_short().is_some()) && arg.get_action().takes_values()
         })
     };
+    // Behind `--` are the arguments of another program.
+    let own = words.iter().position(|it| it == "--").unwrap_or(words.len());
     let mut joined: Vec<OsString> = Vec::new();
-    for word in words {
+    for word in &words[..own] {
         let is_quantity = word.to_str().is_some_and(|it| {
             let after = it.strip_prefix('-').unwrap_or_default();
             after.starts_with(|c: char| c.is_ascii_digit()) && after.parse::<f64>().is_err()
@@ -135,6 +137,7 @@ fn with_negative_values(command: &Command, words: &[OsString]) -> Vec<OsString> 
             None => joined.push(word.clone()),
         }
     }
+    joined.extend_from_slice(&words[own..]);
     joined
 }
 
@@ -283,13 +286,12 @@ fn of_command_line(error: &clap::Error, asked: &Asked<'_>) -> UserError {
     };
     let what = what.strip_prefix("error: ").unwrap_or(&what);
     // A value that its own parser refuses: its words are the cause.
-    let their = source.map(ToString::to_string).unwrap_or_default();
+    let why = source.map(ToString::to_string).unwrap_or_default();
     let value = match error.get(ContextKind::InvalidValue) {
         Some(ContextValue::String(it)) => it.as_str(),
         _ => "",
     };
     let own = source.and_then(|it| in_own_words(it, value));
-    let why = their;
     let what = match what.strip_suffix(&one_line(&why)) {
         Some(rest) if !why.is_empty() => rest.trim_end_matches([':', ' ']),
         _ => what,
@@ -424,6 +426,17 @@ mod tests {
                 assert!(!told.contains("unexpected argument '-"), "{words:?} {value}: {told}");
             }
         }
+    }
+
+    #[test]
+    fn arguments_of_another_program_stay_as_they_are() {
+        let words: Vec<OsString> =
+            ["espbench", "live", "--seed", "-5x", "wifi-home", "--", "echo", "--seed", "-5x"]
+                .map(OsString::from)
+                .into();
+        let joined = with_negative_values(&crate::cli::command(), &words);
+        assert_eq!(joined[2], "--seed=-5x", "refused as its value");
+        assert_eq!(joined[4..], words[5..]);
     }
 
     #[test]

@@ -1,13 +1,14 @@
 //! Memory of the chips, by which a program shows what it was built for where it names no chip.
 //!
-//! ESP-IDF's ELFs name none. Their debugging information has paths of the chip's own sources (`soc/esp32c6/include`), and
-//! their segments lie in the chip's memory.
+//! ESP-IDF's ELFs name none. Their debugging information has paths of the chip's own sources
+//! (`soc/esp32c6/include`), and their segments lie in the chip's memory.
 
 use espflash::target::Chip as FlashChip;
 use std::str::FromStr as _;
 
-/// Addresses of flash, PSRAM and internal memory from which and in which programs run, each from the first byte to the one behind the last. Source: the
-/// chapters "System and Memory" of Espressif's technical reference manuals. Chips that are not listed have none that is published.
+/// Memory of each chip that a program is loaded into or runs from: flash, PSRAM and internal memory, as the first address
+/// and the one behind the last. Source: the chapters "System and Memory" of Espressif's technical reference manuals.
+/// Chips that are not listed have none that is published.
 const MEMORY: [(FlashChip, &[(u32, u32)]); 10] = [
     (
         FlashChip::Esp32,

@@ -25,6 +25,10 @@ const FIRST_MOST: i64 = 1 << 20;
 
 /// The owner of the flows: it decides which begin, and takes their samples.
 pub trait FlowHandler {
+    /// Returns whether such a datagram begins a flow, for which there must be room.
+    fn needs_room(&mut self, _from: SocketAddr, _first: &[u8]) -> bool {
+        true
+    }
     /// Begins a flow with a datagram of a sender that has none. `None`: the datagram is none of
     /// ours.
     fn begin(&mut self, from: SocketAddr, first: &[u8]) -> Option<ReceiverSetup>;
@@ -82,8 +86,7 @@ pub fn serve(
                     server.take(&batch, nth, now, handler);
                 }
             }
-            // A reset is an ICMP error about something sent to one of the peers.
-            Err(error) if is_pause(&error) || super::udp::is_gone(&error) => {}
+            Err(error) if is_pause(&error) || super::udp::is_of_a_peer(&error) => {}
             Err(error) => return Err(error),
         }
         if control.stopped() || handler.is_over() {
@@ -156,7 +159,8 @@ impl FlowServer<'_> {
             self.strays.datagrams += u64::from(!id.is_ok_and(|id| id < 0));
             return None;
         }
-        if self.flows.len() >= MOST && !self.make_room(now, handler) {
+        let is_full = self.flows.len() >= MOST && handler.needs_room(from, first);
+        if is_full && !self.make_room(now, handler) {
             self.strays.datagrams += 1;
             handler.full(from);
             return None;

@@ -112,7 +112,9 @@ pub fn send(
         };
         match result {
             Ok(()) => {}
-            Err(error) if is_gone(&error) && (to.is_some() || !refusals.are_final(now)) => {}
+            // On a socket that others share an error is of any client; sending to one that is gone ends at the gate.
+            Err(error) if to.is_some() && is_of_a_peer(&error) => std::thread::sleep(SHUT),
+            Err(error) if is_gone(&error) && !refusals.are_final(now) => {}
             Err(error) => {
                 // The flow ends here; what was counted is kept.
                 sender.abandon(now);
@@ -245,6 +247,16 @@ fn no_buffers(error: &io::Error) -> bool {
 #[must_use]
 pub fn is_gone(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::ConnectionRefused | ErrorKind::ConnectionReset)
+}
+
+/// Tells whether an error is about something that was sent to one address, and the socket goes on: what ICMP and the system's own
+/// search for a neighbour report.
+#[must_use]
+pub fn is_of_a_peer(error: &io::Error) -> bool {
+    let is_told = |it: i32| crate::sys::udp::PEER_ERRORS.contains(&it);
+    is_gone(error)
+        || matches!(error.kind(), ErrorKind::HostUnreachable | ErrorKind::NetworkUnreachable)
+        || error.raw_os_error().is_some_and(is_told)
 }
 
 /// Asks the server to send (`-R`): one datagram that holds the whole client header, however short

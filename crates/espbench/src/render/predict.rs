@@ -23,9 +23,6 @@ const ROWS_ABOVE_CHARGE: usize = 7;
 /// Column of how busy the channel is.
 const BUSY: usize = 3;
 
-/// Percent of a battery's life by which a device must be empty sooner to be told of.
-const LITTLE_SOONER: f64 = 0.5;
-
 /// Rows of divisions of a message at most.
 const FRAME_ROWS: usize = 16;
 
@@ -130,8 +127,7 @@ pub(super) fn energy_lines(energy: &EnergyBudget) -> Vec<(&'static str, String)>
     };
     if let (Some(days), Some(battery)) = (&energy.life_days, &energy.battery) {
         let mut text = in_two_digits(days, "days");
-        let sooner = energy.weakest_days.map(|it| 100.0 * (1.0 - it / days.value));
-        if let Some(sooner) = sooner.filter(|it| *it >= LITTLE_SOONER) {
+        if let Some(sooner) = energy.weakest_sooner_percent() {
             text.push_str(&format!(
                 "; one device in 20 draws more and is empty {} % sooner",
                 digits::two(sooner)

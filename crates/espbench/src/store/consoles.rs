@@ -31,15 +31,7 @@ impl Store {
     /// # Errors
     /// SQLite's.
     pub fn consoles(&self, run: &StoredRun) -> Result<Vec<StoredConsole>, StoreError> {
-        let there: bool = self
-            .db
-            .query_row(
-                "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'console')",
-                [],
-                |row| row.get(0),
-            )
-            .map_err(|e| self.wrap(e))?;
-        if !there {
+        if !self.has_table("console")? {
             return Ok(Vec::new());
         }
         let mut query = self

@@ -274,6 +274,13 @@ impl Store {
         self.change(&script)
     }
 
+    /// Returns whether there is such a table: those that few runs need are made when they are first written.
+    fn has_table(&self, name: &str) -> Result<bool, StoreError> {
+        let query =
+            "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1)";
+        self.db.query_row(query, [name], |row| row.get(0)).map_err(|e| self.wrap(e))
+    }
+
     fn wrap(&self, error: rusqlite::Error) -> StoreError {
         wrap(&self.path, error)
     }

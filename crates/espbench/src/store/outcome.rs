@@ -47,15 +47,7 @@ impl Store {
     /// # Errors
     /// SQLite's.
     pub fn outcome(&self, run: &Listed) -> Result<Option<ThresholdOutcome>, StoreError> {
-        let there: bool = self
-            .db
-            .query_row(
-                "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'outcome')",
-                [],
-                |row| row.get(0),
-            )
-            .map_err(|e| self.wrap(e))?;
-        if !there {
+        if !self.has_table("outcome")? {
             return Ok(None);
         }
         self.db

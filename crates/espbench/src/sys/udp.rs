@@ -13,6 +13,15 @@ pub const MAX_SEND: usize = 65_000;
 /// Whether a socket that is not connected hears of ICMP errors: [`next_unreachable`].
 pub const TELLS_ERRORS: bool = cfg!(target_os = "linux");
 
+/// Numbers of errors that ICMP reports of one address, beside those that have an
+/// [`ErrorKind`](std::io::ErrorKind) of their own: other protocols and options, a way that is too narrow.
+#[cfg(unix)]
+pub const PEER_ERRORS: [i32; 5] =
+    [libc::EHOSTDOWN, libc::EMSGSIZE, libc::ENOPROTOOPT, libc::EOPNOTSUPP, libc::EPROTO];
+/// Elsewhere none is known.
+#[cfg(not(unix))]
+pub const PEER_ERRORS: [i32; 0] = [];
+
 /// A received datagram.
 #[derive(Clone, Copy, Debug)]
 pub struct UdpDatagram<'a> {
@@ -82,7 +91,7 @@ mod imp {
     }
 
     /// Takes the next error off the socket's queue: `None` where it is empty, `Some(None)` for one that does not say
-    /// that an address cannot be reached.
+    /// that a port is unreachable. A host that cannot be reached now may be there again.
     #[must_use]
     pub fn next_unreachable(socket: &UdpSocket) -> Option<Option<SocketAddr>> {
         let mut control = [0u64; 32];
@@ -110,10 +119,7 @@ mod imp {
                 {
                     let data = libc::CMSG_DATA(message).cast::<libc::sock_extended_err>();
                     let errno = data.read_unaligned().ee_errno.cast_signed();
-                    is_unreachable |= matches!(
-                        errno,
-                        libc::ECONNREFUSED | libc::EHOSTUNREACH | libc::ENETUNREACH
-                    );
+                    is_unreachable |= errno == libc::ECONNREFUSED;
                 }
                 message = libc::CMSG_NXTHDR(&raw const header, message);
             }

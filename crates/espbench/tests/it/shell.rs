@@ -19,6 +19,8 @@ fn each_shell_completes_each_subcommand() {
             zsh.contains(&format!(":{function}'")) && zsh.contains(&format!("\n{function}() {{"))
         );
     }
+    let (defined, called) = (zsh.rfind("_espbench_plans() {"), zsh.rfind("compdef _espbench"));
+    assert!(defined < called, "defined before it may be called");
     assert!(zsh.contains("'files:file:_files'") && !zsh.contains("]:(one-way-latency"));
     let unknown = dir.run(&["completions", "csh"]);
     assert_eq!(unknown.status, Some(2));

@@ -41,7 +41,7 @@ pub(super) fn kind_named(value: &Scalar) -> Result<Workload, String> {
 pub const MOST_CELLS: usize = 10_000;
 
 /// Cells that they may have with all repetitions.
-const MOST_STEPS: usize = 100_000;
+pub const MOST_STEPS: usize = 100_000;
 
 /// Counter of the cells of a text, before any of them is made.
 pub(super) struct CellCounter {

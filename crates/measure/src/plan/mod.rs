@@ -56,7 +56,7 @@ pub(crate) use key::{PlanKey, PlanValue, key_names, words};
 pub(crate) use lab::is_name;
 pub use lab::lab_keys;
 pub(crate) use matrix::{DAY, MILLISECOND, UDP_MAX, word_of};
-pub use matrix::{MOST_CELLS, defaults};
+pub use matrix::{MOST_CELLS, MOST_STEPS, defaults};
 pub use places::PlacesAsked;
 pub use print::print;
 pub(crate) use print::{key_lines, quoted, test_line};

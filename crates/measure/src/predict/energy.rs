@@ -1,6 +1,7 @@
 //! Charge of devices that sleep between their messages.
 
 use super::battery::{Battery, BatteryDrain};
+use super::card::EnergyBudget;
 use super::doubt::{self, ChargeDoubts, NormalDraws};
 use super::trial::RoomTrial;
 use crate::cell::Estimate;
@@ -8,6 +9,9 @@ use crate::cluster;
 use crate::quantile::Sorted;
 use alloc::vec::Vec;
 use espbench_model::energy::EnergyPart;
+
+/// Percent of a battery's life by which a device must be empty sooner to be named.
+const LITTLE_SOONER: f64 = 0.5;
 
 /// Time and charge of one device in one room.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -159,6 +163,16 @@ impl EnergyEstimates {
     fn share(&self, part: EnergyPart) -> f64 {
         let all: f64 = self.message_mc.iter().sum();
         if all > 0.0 { self.message_mc[part as usize] / all } else { 0.0 }
+    }
+}
+
+impl EnergyBudget {
+    /// Returns by how many percent of the battery's life the device that draws more than 19 in 20 is empty sooner;
+    /// `None` where that is little.
+    #[must_use]
+    pub fn weakest_sooner_percent(&self) -> Option<f64> {
+        let sooner = 100.0 * (1.0 - self.weakest_days? / self.life_days?.value);
+        (sooner >= LITTLE_SOONER).then_some(sooner)
     }
 }
 

@@ -90,7 +90,8 @@ pub struct Args {
     /// Send in both directions at once, over one connection
     #[arg(long, group = "direction", conflicts_with = "server")]
     full_duplex: bool,
-    /// As a server, send UDP tests in full also to addresses that prove nothing: where none is forged
+    /// Send UDP tests also to clients that cannot show that they asked (docs/respond.md): only where nobody forges
+    /// addresses
     #[arg(long, requires = "server")]
     trust_clients: bool,
     /// Send from server to client

@@ -1,7 +1,7 @@
 //! Who answers the cursor queries of a console's line editor: the program that has the console open, or espbench for it.
 //!
-//! ESP-IDF's line editor takes what is typed for the answer until it has one, so a program that is no terminal would lose the head of its
-//! commands. And a return that comes with its command is pasted text to ESP-IDF 4.4.
+//! ESP-IDF's line editor takes what is typed for the answer until it has one, so a program that is no terminal would lose
+//! the head of its commands. And a return that comes with its command is pasted text to ESP-IDF 4.4.
 
 use espbench_model::time::Instant;
 use std::ops::Range;
@@ -57,6 +57,11 @@ impl CursorQueries {
     /// Notes that another program has the console open.
     pub(super) const fn reopen(&mut self) {
         *self = Self::new(self.answers);
+    }
+
+    /// Returns whether espbench never answers.
+    pub(super) fn is_never(&self) -> bool {
+        self.answers == CursorAnswers::Never
     }
 
     /// Returns whether espbench answers.

@@ -140,9 +140,13 @@ impl Shown {
                         counted(off, "byte", "bytes")
                     ),
                     None => say!(
-                        "{at:9.3} s  {name}: {} bytes typed, and no command was run: wait for the prompt; leave \
-                         `--answer-cursor=never` out (docs/live.md)",
-                        port.counters.read
+                        "{at:9.3} s  {name}: {} bytes typed, and no command was run: wait for the prompt{}",
+                        port.counters.read,
+                        if port.cursor.is_never() {
+                            ", and leave --answer-cursor=never out (docs/live.md)"
+                        } else {
+                            ""
+                        }
                     ),
                 }
                 Ok(())

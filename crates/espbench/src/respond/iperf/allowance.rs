@@ -285,7 +285,8 @@ mod tests {
     }
 
     #[cfg(target_os = "linux")]
-    /// Asks hosts of three kinds: a client's socket is connected, a closed port answers all, and a socket of another program takes all.
+    /// Asks a client, whose socket is connected, and another program's socket, which takes all; then a client whose host
+    /// has refused the server's own datagram, as a closed port does.
     #[test]
     fn a_connected_socket_proves_that_it_asked_and_no_other_does() {
         let clock = Clock::start();

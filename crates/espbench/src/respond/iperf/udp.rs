@@ -88,12 +88,23 @@ struct UdpSending {
     facts: Arc<ClientFacts>,
 }
 
+/// Returns the header of a first datagram, and what it asks for.
+fn asked_by(first: &[u8]) -> (Option<ClientHeader>, TestMode) {
+    let body = first.get(DATAGRAM_HEADER..).unwrap_or_default();
+    // What is no header is payload: ESP-IDF's zeros, or a compatible client's pattern.
+    let header = ClientHeader::parse(body, Carrier::Datagram).ok().flatten();
+    (header, header.map_or(TestMode::Forward, |h| h.mode()))
+}
+
 impl flows::FlowHandler for UdpTests<'_> {
+    fn needs_room(&mut self, from: SocketAddr, first: &[u8]) -> bool {
+        let (_, mode) = asked_by(first);
+        // Of a test that only sends nothing comes, and one that is refused anyway drives nobody out.
+        mode != TestMode::Reverse && self.has_room(from, mode).is_ok()
+    }
+
     fn begin(&mut self, from: SocketAddr, first: &[u8]) -> Option<ReceiverSetup> {
-        let body = first.get(DATAGRAM_HEADER..).unwrap_or_default();
-        // What is no header is payload: ESP-IDF's zeros, or a compatible client's pattern.
-        let header = ClientHeader::parse(body, Carrier::Datagram).ok().flatten();
-        let mode = header.map_or(TestMode::Forward, |h| h.mode());
+        let (header, mode) = asked_by(first);
         if let Some(sending) = self.senders.get(&from).filter(|_| mode == TestMode::Reverse) {
             // It asks until the first datagram reaches it.
             sending.facts.came(first.len());
@@ -147,8 +158,7 @@ impl flows::FlowHandler for UdpTests<'_> {
     }
 
     fn heard(&mut self, from: SocketAddr, length: usize) {
-        // Most tests only receive.
-        if let Some(sending) = self.senders.get(&from).filter(|_| !self.senders.is_empty()) {
+        if let Some(sending) = self.senders.get(&from) {
             sending.facts.came(length);
         }
     }
@@ -209,8 +219,12 @@ impl UdpTests<'_> {
     /// Returns why there is no room for a further test of that address, where there is none.
     fn has_room(&self, from: SocketAddr, mode: TestMode) -> Result<(), String> {
         let of = |client: &&SocketAddr| client.ip() == from.ip();
-        let (came, goes) = (self.tests.keys().filter(of).count(), self.senders.len());
-        let there = self.senders.keys().filter(of).count();
+        let came = self.tests.keys().filter(of).count();
+        // A test of one direction after the other sends once it has received.
+        let is_to_send = |it: &UdpTest| it.header.is_some_and(|h| h.mode() == TestMode::Tradeoff);
+        let to_send = || self.tests.iter().filter(|it| is_to_send(it.1)).map(|it| it.0);
+        let goes = self.senders.len() + to_send().count();
+        let there = self.senders.keys().chain(to_send()).filter(of).count();
         let sends = mode != TestMode::Forward;
         if came >= BY_ADDRESS {
             Err(format!("{BY_ADDRESS} UDP tests of its address are running"))

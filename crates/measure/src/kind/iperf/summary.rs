@@ -445,7 +445,7 @@ impl IperfCells<'_> {
             let refused = Estimate::exact(of.refused as f64, of.sent + of.refused);
             self.push("packets_refused", "packets", refused);
             let missing = offered.saturating_sub(of.received);
-            self.push("loss_of_offered", "%", wilson(missing, offered).scaled(100.0));
+            self.push("loss_of_offered", "percent", wilson(missing, offered).scaled(100.0));
         }
     }
 
@@ -461,7 +461,7 @@ impl IperfCells<'_> {
 
     fn counted(&mut self, lost: u64, total: u64, seen: &ObserverCounts, direction: &str) {
         let named = |metric: &str| format!("{metric}{direction}");
-        self.push(&named("loss"), "%", wilson(lost, total).scaled(100.0));
+        self.push(&named("loss"), "percent", wilson(lost, total).scaled(100.0));
         let mut count = |metric: &str, value: Option<u64>| {
             if let Some(value) = value {
                 self.push(&named(metric), "packets", Estimate::exact(value as f64, total));

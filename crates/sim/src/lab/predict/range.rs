@@ -354,20 +354,22 @@ mod tests {
     use super::*;
     use crate::lab::file::Library;
 
+    const MESSAGE: RangedMessage = RangedMessage {
+        mode: WifiMode::ESP_NOW,
+        channel: 6,
+        octets: 143,
+        payload: 100,
+        frames: 7,
+        is_broadcast: false,
+        path_db: 0.0,
+    };
+
     #[test]
     fn farther_away_less_arrives_and_what_does_takes_longer() {
         let library = Library::built_in();
         let profile = library.profile("esp32").unwrap();
         let place = library.environment("open-field").unwrap().environment;
-        let message = RangedMessage {
-            mode: WifiMode::ESP_NOW,
-            channel: 6,
-            octets: 143,
-            payload: 100,
-            frames: 7,
-            is_broadcast: false,
-            path_db: 4.0,
-        };
+        let message = RangedMessage { path_db: 4.0, ..MESSAGE };
         let at = |metres: f64| prospects(&profile, &place, &message, metres);
         let all = [10.0, 100.0, 300.0, 500.0, 700.0, 3000.0].map(at);
         for pair in all.windows(2) {
@@ -397,15 +399,7 @@ mod tests {
         let library = Library::built_in();
         let profile = library.profile("esp32").unwrap();
         let place = library.environment("hall").unwrap().environment.behind_walls();
-        let message = RangedMessage {
-            mode: WifiMode::ESP_NOW,
-            channel: 6,
-            octets: 143,
-            payload: 100,
-            frames: 7,
-            is_broadcast: false,
-            path_db: 13.8,
-        };
+        let message = RangedMessage { path_db: 13.8, ..MESSAGE };
         let reach = |place: &Environment, further_db: f64| {
             let message = RangedMessage { path_db: message.path_db + further_db, ..message };
             reach_m(&profile, place, &message, 0.01)

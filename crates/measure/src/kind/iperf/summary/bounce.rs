@@ -43,7 +43,7 @@ pub(super) fn summarize(
     push("requests_rate", "/s", Estimate { value: rate, n, ..Estimate::default() });
     let counts = FateCounts::of(&recorded.samples);
     let (lost, of) = counts.loss_of(LateProbes::Apart);
-    push("loss", "%", wilson(lost, of).scaled(100.0));
+    push("loss", "percent", wilson(lost, of).scaled(100.0));
     let corrupt = counts.corrupt;
     if corrupt > 0 {
         push("probes_corrupt", "probes", Estimate::exact(corrupt as f64, of));
