@@ -1,27 +1,11 @@
 #!/usr/bin/env bash
-# Every check of the project, as named steps: `./ci.sh` runs all of them but `cross` (releases for other machines), `./ci.sh clippy test` those.
+# Every check of the project, as steps: `./ci.sh` runs all of them in this order, `./ci.sh clippy test` those, and `./ci.sh --list` names
+# them. Each runs by itself, and takes what an earlier one has built. `./ci.sh cross`, for releases, is run by name alone.
 set -euo pipefail
 cd "$(dirname "$0")"
 
-# Steps that need nothing of what `peers` installs, and are run beside it.
-FIRST=(fmt clippy doc)
-# Tests, and what is read without compiling.
-FOREMOST=(deny sizes prose test layers)
-# Steps that need what the tests have compiled into target/debug.
-BUILT=(component terminals packages python bench)
-# Steps that run beside those: each of the two rows uses little more than one processor.
-LAST=(fuzz web)
-# Steps that compile into folders of their own: they have what the others leave of the processors, which compile
-# with one thread for a good part, and wait for real time. Two rows, since the last crate of an image or a module is compiled
-# with one thread. `wasm`, for which `web` waits, needs what the tests compile, and would compile it with what they leave if it came
-# first.
-BESIDE=(nostd riscv wasm icount ns3)
-BESIDE_TOO=(targets aarch64 firmware)
-# Steps that need what the rows have made.
-AFTER=(machines)
-STEPS=(peers "${FIRST[@]}" "${FOREMOST[@]}" "${BUILT[@]}" "${LAST[@]}" "${BESIDE[@]}" "${BESIDE_TOO[@]}" "${AFTER[@]}")
-# Steps that are run by name.
-BY_NAME=(cross)
+STEPS=(peers fmt clippy doc deny sizes prose test layers component terminals packages python bench wasm web nostd riscv icount ns3 fuzz
+    firmware aarch64)
 
 # Removes what no later step needs, in a checkout that is thrown away (.ci/run): its disk may be small.
 spent() { [ "${CI_ONCE:-}" != true ] || rm -rf "$@"; }
@@ -116,12 +100,8 @@ icount() {
     spent target/icount
 }
 
-# The engine as a module of WebAssembly: the same reports to the byte. That of the page is linked, too: `web` would wait for one
-# thread.
-wasm() {
-    ci/wasm.sh
-    ci/engine.sh
-}
+# The engine as a module of WebAssembly: the same reports to the byte.
+wasm() { ci/wasm.sh; }
 
 # The page: types, unit tests, bundle, its flows in Chromium, and the command's figures to the byte.
 web() {
@@ -129,9 +109,6 @@ web() {
     ci/page.sh --test --built
     spent web/node_modules
 }
-
-# Compiles the fuzz targets.
-targets() { ci/fuzz.sh 0; }
 
 # Runs every fuzz target over its corpus, then for a short time; ci/fuzz_long.py counts millions of executions.
 fuzz() {
@@ -161,16 +138,15 @@ bench() {
     ci/bench.sh target/debug/espbench
 }
 
-# The wheel for Linux aarch64, installed into Python of that architecture and run under qemu. Without optimization.
+# The wheel for Linux aarch64, installed into Python of that architecture and run under qemu: its figures are those of this machine's
+# wheel, to the byte. Without optimization.
 aarch64() {
     ci/cross.sh wheel --plain
-    spent target/cross/aarch64-unknown-linux-gnu target/cross/plain
+    ci/cross.sh compare
+    spent target/cross
 }
 
-# Its figures, which are those of the wheel that `python` has made.
-machines() { ci/cross.sh compare --built; }
-
-# That wheel for a release, and `cargo check` for Windows and macOS.
+# That wheel as a release has it, and `cargo check` for Windows and macOS.
 cross() { ci/cross.sh; }
 
 # The medium beside ns-3: throughput within 2 %.
@@ -197,82 +173,21 @@ sizes() { ci/sizes.sh; }
 # How doc comments open: with a verb or a noun, and not with What, It or This.
 prose() { ci/prose.py; }
 
-# Prints the seconds of processor time that all commands so far took together.
-processor_time() {
-    local stat
-    stat=$(cat /proc/$$/stat)
-    # Fields 16 and 17 (cutime, cstime), in clock ticks; the second field is a name in parentheses.
-    read -r -a stat <<<"${stat##*) }"
-    echo $(((stat[13] + stat[14]) / $(getconf CLK_TCK)))
-}
-
-# Prints how much of the disk is free, in GB.
-free_disk() { df --output=avail -BGB . | tail -n 1 | tr -d ' GB'; }
-
-# Runs steps one after the other, and says what each took.
-run() {
-    local step begun processor
-    for step in "$@"; do
-        case " ${STEPS[*]} ${BY_NAME[*]} " in
-            *" $step "*) ;;
-            *) echo "no step '$step'; there are: ${STEPS[*]} ${BY_NAME[*]}" >&2; exit 2 ;;
-        esac
-        echo "== $step"
-        begun=$SECONDS processor=$(processor_time)
-        "$step"
-        echo "== $step took $((SECONDS - begun)) s, and $(($(processor_time) - processor)) s of processor time; $(free_disk) GB of disk are free"
-    done
-}
-
-if [ $# -gt 0 ]; then
-    run "$@"
-    echo "steps: $# passed, 0 failed"
+if [ "${1:-}" = --list ]; then
+    printf '%s\n' "${STEPS[@]}"
     exit
 fi
-
-mkdir -p target
-installed=target/ci-peers.done
-rm -f "$installed"
-# Process groups that were begun and are not waited for yet, by the name of their log.
-declare -A groups
-# Begins a command in a process group of its own, but no session: Linux weighs sessions against each other, and niceness within one
-# alone. Its output goes to a file.
-begin() {
-    local log=$1
-    shift
-    set -m
-    "$@" >"target/ci-$log.log" 2>&1 &
-    groups[$log]=$!
-    set +m
-}
-# Begins steps that have what others leave of the processors, when what they need is installed.
-row() {
-    local log=$1
-    shift
-    begin "$log" nice -n 19 bash -c "until [ -e $installed ]; do sleep 1; done; exec ./ci.sh \"\$@\"" row "$@"
-}
-# Waits for what was begun, prints its output, and ends where it failed.
-finish() {
-    local status=0
-    wait "${groups[$1]}" || status=$?
-    unset "groups[$1]"
-    cat "target/ci-$1.log"
-    [ $status = 0 ] || exit $status
-}
-# Where a step fails, those beside it have nothing more to tell.
-trap 'for pid in "${groups[@]}"; do kill -- "-$pid" 2>/dev/null || true; done' EXIT
-
-begin peers bash -c "./ci.sh peers && touch $installed"
-row beside "${BESIDE[@]}"
-row beside-too "${BESIDE_TOO[@]}"
-run "${FIRST[@]}"
-finish peers
-run "${FOREMOST[@]}"
-begin last ./ci.sh "${LAST[@]}"
-run "${BUILT[@]}"
-finish last
-echo "== beside these after $SECONDS s: ${BESIDE[*]} ${BESIDE_TOO[*]}"
-finish beside
-finish beside-too
-run "${AFTER[@]}"
-echo "steps: ${#STEPS[@]} passed, 0 failed, in $SECONDS s"
+[ $# -gt 0 ] || set -- "${STEPS[@]}"
+for step in "$@"; do
+    case " ${STEPS[*]} cross " in
+        *" $step "*) ;;
+        *) echo "no step '$step'; there are: ${STEPS[*]} cross" >&2; exit 2 ;;
+    esac
+done
+for step in "$@"; do
+    echo "== $step"
+    begun=$SECONDS
+    "$step"
+    echo "== $step took $((SECONDS - begun)) s"
+done
+echo "steps: $# passed, 0 failed, in $SECONDS s"

@@ -3,8 +3,8 @@
 #
 # `ci/cross.sh wheel [--plain]`: the wheel for Linux aarch64, from Debian's compilers. It is installed into Debian's Python of that
 # architecture, and runs under qemu. With `--plain` it is built without optimization.
-# `ci/cross.sh compare [--built]`: what it printed against what this machine's wheel prints, which is the same to the byte. That wheel is
-# made; with `--built` it is the one in target/wheel-env.
+# `ci/cross.sh compare`: what it printed against what this machine's wheel in target/wheel-env prints, which is the same to the byte. That
+# wheel is made where there is none.
 # `ci/cross.sh check`: the crates `espbench` and `espbench-python` for Windows and macOS, as far as `cargo check` goes.
 #
 # Debian's Rust is used: its library for aarch64 is a package, and where there is none, std is built from source.
@@ -85,7 +85,7 @@ wheel() {
 }
 
 compare() {
-    [ "${1:-}" = --built ] || ci/wheel.sh --dev
+    compgen -G 'target/wheels/*.whl' >/dev/null || ci/wheel.sh --dev
     local python=$PWD/target/wheel-env/bin/python what
     (cd "$cross" && "$python" -m espbench lab list) >"$cross/labs.here"
     (cd "$cross" && "$python" ../../ci/cross_report.py) >"$cross/report.here"
@@ -132,8 +132,8 @@ END
 
 case ${1:-all} in
     wheel) wheel "${2:-}" ;;
-    compare) compare "${2:-}" ;;
+    compare) compare ;;
     check) check ;;
     all) check && wheel && compare ;;
-    *) echo "usage: ci/cross.sh [wheel [--plain] | compare [--built] | check]" >&2; exit 2 ;;
+    *) echo "usage: ci/cross.sh [wheel [--plain] | compare | check]" >&2; exit 2 ;;
 esac

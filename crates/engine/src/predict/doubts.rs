@@ -38,14 +38,16 @@ pub(super) fn of(profile: &Profile, mode: SleepMode, has_others: bool) -> Charge
     let mut of = |what: &str, parts: &[EnergyPart], keys: &[&str]| {
         let is_of = |it: &&Source| keys.iter().any(|key| it.key.starts_with(key));
         let least = profile.sources.iter().filter(is_of).min_by_key(|it| confidence(it));
-        let Some(source) = least else { return 1.0 };
-        let factor = within(confidence(source));
-        if confidence(source) == Confidence::Low {
+        // Of a constant without a source nobody says how sure it is.
+        let confidence = least.map_or(Confidence::Low, confidence);
+        let factor = within(confidence);
+        if confidence == Confidence::Low {
+            let chip = &profile.chip_name;
+            let source = least.map_or("no source is stated", |it| it.text.as_str());
             remarks.push(DoubtRemark {
                 parts: parts.into(),
                 text: format!(
-                    "{what} of the {}: low confidence, taken within a factor of {factor} ({})",
-                    profile.chip_name, source.text
+                    "{what} of the {chip}: low confidence, taken within a factor of {factor} ({source})"
                 ),
             });
         }
@@ -136,6 +138,7 @@ impl RangeDoubts {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use espbench_sim::lab::file::Library;
 
     #[test]
     fn a_wall_of_which_the_loss_is_said_is_not_in_doubt_and_a_borrowed_sensitivity_is_more() {
@@ -157,7 +160,16 @@ mod tests {
             (RangeDoubts::of(&assumed, 0, false, false).exponent - libm::sqrt(1.4)).abs() < 1e-12
         );
     }
-    use espbench_sim::lab::file::Library;
+
+    #[test]
+    fn constants_without_a_source_are_known_least() {
+        let profile = Library::built_in().profile("esp32").unwrap();
+        let profile = Profile { sources: Vec::new(), ..Profile::clone(&profile) };
+        let doubts = super::of(&profile, SleepMode::Deep, false);
+        assert_eq!((doubts.wake_times, doubts.sleep_current), (1.4, 1.4));
+        assert!(doubts.remarks.iter().all(|it| it.text.ends_with("(no source is stated)")));
+        assert_eq!(doubts.remarks.len(), 4);
+    }
 
     /// The ESP32 has a published trace of its wake, and its relatives have that of another chip.
     #[test]

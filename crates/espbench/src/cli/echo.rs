@@ -41,7 +41,8 @@ pub struct Args {
     /// Time from one probe to the next, such as 10ms [default: as soon as answered]
     #[arg(short, long, value_parser = units::seconds)]
     interval: Option<Duration>,
-    /// Time after which a probe counts as lost
+    /// Time after which a probe counts as lost; without --binary the next one waits as long again, so that a late reply is not
+    /// taken for its own
     #[arg(short, long, default_value = "1 s", value_parser = units::seconds)]
     timeout: Duration,
     /// Port of this host that replies come to; 0 is any. The sketch of the published benchmark replies to 10001 only

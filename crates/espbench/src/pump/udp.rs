@@ -344,3 +344,17 @@ pub fn arrival(now: Instant, age_ns: Option<u64>) -> Instant {
         _ => now,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_told_of_one_address_ends_no_server() {
+        let of = |it: i32| is_of_a_peer(&io::Error::from_raw_os_error(it));
+        let told = [libc::ECONNREFUSED, libc::EHOSTUNREACH, libc::ENETUNREACH, libc::EMSGSIZE];
+        assert!(told.into_iter().all(of));
+        assert!(![libc::EBADF, libc::ENOMEM, libc::ENETDOWN].into_iter().any(of));
+    }
+}

@@ -93,3 +93,29 @@ fn clients_that_are_gone_keep_nobody_out() {
     }
     panic!("no report: {:?}", server.log.lock().unwrap());
 }
+
+/// Linux has all of 127.0.0.0/8 for addresses of senders.
+#[cfg(target_os = "linux")]
+#[test]
+fn one_address_takes_not_all_the_room_and_two_that_say_no_more_keep_nobody_out() {
+    let server = Server::start();
+    let first = asks(Direction::Forward, 0, 1470);
+    let flood = |from: &str| {
+        for _ in 0..130 {
+            let socket = UdpSocket::bind((from, 0)).unwrap();
+            socket.send_to(&first, server.service.address).unwrap();
+        }
+    };
+    flood("127.0.0.2");
+    server.says("refused, 128 UDP tests of its address are running");
+    flood("127.0.0.3");
+    let begun = Instant::now();
+    let work = Iperf { time: ProtoDuration::from_millis(200), ..UDP };
+    while begun.elapsed() < PATIENCE {
+        let (seen, result) = client(server.service.address, work.clone());
+        if result.is_ok() && !seen.totals(Observer::Peer).is_empty() {
+            return;
+        }
+    }
+    panic!("no report: {:?}", server.log.lock().unwrap());
+}

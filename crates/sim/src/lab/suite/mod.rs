@@ -30,7 +30,7 @@ mod tests;
 pub use failed::SuiteError;
 pub use overridden::{LabNotice, Overridden};
 
-use super::file::Library;
+use super::file::{FileKind, Library, built_in_text};
 use super::record::Record;
 use super::run::Tap;
 use super::scene::Scene;
@@ -114,6 +114,10 @@ pub fn scene(
     let set = overridden::of(workload, library, &scene.name, lab.is_some())?;
     let differs = set.iter().filter(|it| it.plan != it.lab);
     scene.overridden = differs.map(ToString::to_string).collect();
+    if scene.overridden.is_empty() && built_in_text(FileKind::Lab, &scene.name).is_some() {
+        // Where our own labs stretch a model, their sources say so: the reader did not, and can do nothing about it.
+        scene.environment.valid_m = None;
+    }
     Ok(scene)
 }
 

@@ -119,3 +119,16 @@ fn what_a_lab_cannot_do_is_said_before_it_is_tried() {
         !is_for_lab(&plain) && is_for_lab(&esp_now()) && is_for_lab(&of(IpTest::UdpEcho(ECHO)))
     );
 }
+
+#[test]
+fn where_our_own_lab_stretches_a_model_the_reader_is_not_told_and_where_a_plan_does_it_is() {
+    let library = Library::built_in();
+    let of = |distance_m: Option<f32>| {
+        let mut work = Wifi::new(Name::new("40-on-1-router").unwrap(), IpTest::UdpEcho(ECHO));
+        work.lab.distance_m = distance_m;
+        let work = Workload::Wifi(work);
+        scene(&work, &library, None, 1).unwrap().beyond_model()
+    };
+    assert_eq!(of(None), None);
+    assert!(of(Some(20.0)).is_some_and(|it| it.1 == 10.0));
+}

@@ -13,6 +13,11 @@ use espbench_dot11::radio::WifiMode;
 const RATES: [&str; 3] = [DEVICE_TABLE, ROUTER_TABLE, "pc"];
 
 impl LabFile {
+    /// Returns whether a variant has places for more devices than one.
+    pub(in super::super) fn has_places(&self, variant: &str) -> bool {
+        self.layers(variant).is_ok_and(|it| it.pattern(DEVICE_TABLE).is_some())
+    }
+
     /// Returns the file with what is set over what one of its variants says. `mode`: that of frames with
     /// payload, where it is set.
     pub(in super::super) fn set(

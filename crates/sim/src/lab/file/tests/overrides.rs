@@ -73,6 +73,19 @@ fn only_measured_devices_and_what_they_send_to_are_as_a_plan_sets_them() {
 }
 
 #[test]
+fn a_device_without_a_place_for_more_says_which_labs_have_one() {
+    let set = Overrides { devices: Some(5), ..Overrides::default() };
+    let refused = Library::built_in().variant_scene_with("wifi-home", "arduino", &set).unwrap_err();
+    assert_eq!(refused.line, 0, "no line of ours is at fault");
+    assert!(
+        refused
+            .message
+            .starts_with("arduino is one device, and there is no place for 5: take a lab"),
+        "{refused}"
+    );
+}
+
+#[test]
 fn another_clock_makes_what_the_processor_computes_longer_and_flash_no_slower() {
     let profile = Library::built_in().profile("esp32").unwrap();
     let slow = profile.node_at_clock(80);
