@@ -177,7 +177,7 @@ fn what_cannot_be_set_says_what_can() {
         (nodes(of(ConfigOption::Window, 5744)), "a node of ESP-NOW is simulated with"),
         (nodes(of(ConfigOption::TickHz, 5000)), "found 5000, use 1 to 1000"),
         (wifi(of(ConfigOption::StaticRx, 99)), "found 99, use "),
-        (wifi(Overrides { devices: Some(2), ..usual() }), "more than one device needs"),
+        (wifi(Overrides { devices: Some(2), ..usual() }), "there is no place for 2"),
     ] {
         assert!(told.contains(wanted), "{wanted}: {told}");
     }
