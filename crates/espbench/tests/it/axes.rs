@@ -294,7 +294,7 @@ fn what_a_lab_cannot_vary_is_refused_before_anything_is_simulated() {
         said(&pings("CONFIG_LWIP_TCP_WND_DEFAULT = 5760"), &[]),
         &["a node of ESP-NOW is simulated with", "in a lab over Wi-Fi"],
     );
-    has(said(&echoes("devices = 4"), &[]), &["more than one device needs"]);
+    has(said(&echoes("devices = 4"), &[]), &["there is no place for 4"]);
     let plain = "name = \"x\"\n[[measure]]\nkind = \"udp-echo\"\npower_dbm = 8\n";
     has(said(plain, &[]), &["only devices of a lab", "variant"]);
     has(
