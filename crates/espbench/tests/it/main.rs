@@ -36,7 +36,7 @@ mod live_change;
 mod live_ip;
 mod live_pty;
 mod maps;
-#[cfg(feature = "mcp")]
+#[cfg(feature = "as-tested")]
 mod mcp;
 mod messages;
 mod mqtt;
