@@ -13,6 +13,8 @@ mod capture;
 mod ci;
 mod constants;
 mod data;
+// Pages show the commands of all features.
+#[cfg(feature = "full")]
 mod docs;
 mod doctor;
 mod echo;
