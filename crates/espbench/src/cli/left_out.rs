@@ -57,7 +57,8 @@ mod tests {
                 .filter(|it| it.what.contains("was built without"));
             assert_eq!(lacks.is_none(), part.is_here, "{}", part.words);
             if let Some(refused) = lacks {
-                let names_feature = refused.remedy.contains(&format!("--features {}`", part.feature));
+                let names_feature =
+                    refused.remedy.contains(&format!("--features {}`", part.feature));
                 // Without `serial` there is no `board` at all.
                 assert!(names_feature || part.words.starts_with("board "), "{refused}");
             }

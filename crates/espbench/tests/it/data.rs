@@ -1,9 +1,10 @@
 //! `docs/data.md`: tables of results and of samples as other programs read them.
 
-use crate::util::{TestDir, missing};
+use crate::util::TestDir;
 use espbench_measure::columns::{self, SampleTable};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+#[cfg(feature = "arrow")]
 use std::process::Command;
 
 /// Returns a path within the repository.
@@ -78,7 +79,7 @@ fn python() -> Option<PathBuf> {
     };
     let found = [own, PathBuf::from("python3")].into_iter().find(has_all);
     if found.is_none() {
-        missing("a Python with pandas, polars and pyarrow");
+        crate::util::missing("a Python with pandas, polars and pyarrow");
     }
     found
 }

@@ -53,6 +53,8 @@ mod page;
 mod ping;
 mod predict;
 mod predict_range;
+#[cfg(target_os = "linux")]
+mod pseudo_terminals;
 mod readmes;
 mod record;
 mod report;

@@ -10,8 +10,8 @@ mod columnar;
 mod csv;
 
 use super::common::StoreArgs;
-use super::{file, left_out};
 use super::output::cannot_write;
+use super::{file, left_out};
 use crate::say::{self, say};
 use crate::store::{Store, StoredRun};
 use crate::user_error::UserError;

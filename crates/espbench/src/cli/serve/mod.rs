@@ -101,7 +101,7 @@ fn answer<'a>(request: &Request, files: &'a PageFiles) -> HttpReply<'a> {
 
 /// Says that there is no page.
 fn no_page(why: String) -> UserError {
-    UserError::new("there is no page to serve").because(why).remedy(
-        "releases, packages and wheels carry it; in a checkout `ci/page.sh` builds it",
-    )
+    UserError::new("there is no page to serve")
+        .because(why)
+        .remedy("releases, packages and wheels carry it; in a checkout `ci/page.sh` builds it")
 }
