@@ -7,15 +7,19 @@
 set -eu
 cd "$(dirname "$0")/.."
 target=wasm32-unknown-unknown
-if [ -d "$(/usr/bin/rustc --print sysroot 2>/dev/null)/lib/rustlib/src/rust/library/std" ] && [ -x /usr/bin/cargo ] &&
-    command -v wasm-ld >/dev/null; then
+missing=
+[ -x /usr/bin/rustc ] || missing="$missing rustc-web"
+[ -x /usr/bin/cargo ] || missing="$missing cargo-web"
+[ -d "$(/usr/bin/rustc --print sysroot 2>/dev/null)/lib/rustlib/src/rust/library/std" ] || missing="$missing rust-web-src"
+command -v wasm-ld >/dev/null || missing="$missing lld"
+if [ -z "$missing" ]; then
     compiler=debian
 elif [ -d "$(rustc --print target-libdir --target $target 2>/dev/null)" ] && command -v cargo >/dev/null; then
     compiler=rustup
 else
     echo "engine.sh: there is no compiler for $target. Either of these brings one:
   rustup target add $target
-  apt-get install rustc-web cargo-web rust-web-src lld" >&2
+  apt-get install$missing" >&2
     exit 2
 fi
 [ "${1:-}" != --compiler ] || { echo "$compiler"; exit; }

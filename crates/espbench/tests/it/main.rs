@@ -64,6 +64,7 @@ mod results_wifi;
 mod rom_loader;
 #[cfg(all(feature = "serial", unix))]
 mod serial;
+mod serve;
 mod shards;
 mod shell;
 mod sim;
