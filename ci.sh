@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 
-STEPS=(peers fmt clippy doc deny sizes prose test layers component terminals packages python bench wasm web nostd riscv icount ns3 fuzz
+STEPS=(peers fmt clippy doc deny sizes prose test layers page component terminals packages python bench wasm web nostd riscv icount ns3 fuzz
     firmware aarch64)
 
 # Removes what no later step needs, in a checkout that is thrown away (.ci/run): its disk may be small.
@@ -39,14 +39,14 @@ peers() {
 fmt() { cargo fmt --all --check; }
 
 clippy() {
+    cargo clippy --workspace --all-targets --features as-tested --locked -- -D warnings
+    # As a user has it who asks for nothing, and without what may be left out of that.
     cargo clippy --workspace --all-targets --locked -- -D warnings
-    # Without what a user may leave out: Parquet and Arrow, boards on serial ports.
     cargo clippy -p espbench --no-default-features --locked -- -D warnings
-    cargo clippy -p espbench --no-default-features --features serial --locked -- -D warnings
 }
 
 doc() {
-    RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
+    RUSTDOCFLAGS="-D warnings" cargo doc --workspace --features full --no-deps --locked
     spent target/doc
 }
 
@@ -65,15 +65,15 @@ memory_folder() {
 # Many tests of whole commands wait for real time: with as many threads as processors, half of these would be idle.
 # That examples compile is what clippy checks.
 test() {
-    RUST_TEST_THREADS=${RUST_TEST_THREADS:-$((2 * $(nproc)))} TMPDIR=$(memory_folder) cargo test --workspace --locked --tests
-    cargo test --workspace --locked --doc
+    RUST_TEST_THREADS=${RUST_TEST_THREADS:-$((2 * $(nproc)))} TMPDIR=$(memory_folder) cargo test --workspace --features as-tested --locked --tests
+    cargo test --workspace --features as-tested --locked --doc
 }
 
 # Which crate may use which: cargo's own view of the workspace. For one package alone cargo would choose other features, and
 # compile all again.
 layers() {
     local programs
-    cargo test --workspace --locked --test it layers
+    cargo test --workspace --features as-tested --locked --test it layers
     # The programs of the tests; the libraries that they are made of stay.
     mapfile -t programs < <(find target/debug/deps -maxdepth 1 -type f -perm -u+x ! -name '*.so')
     spent "${programs[@]}"
@@ -103,6 +103,9 @@ icount() {
 # The engine as a module of WebAssembly: the same reports to the byte.
 wasm() { ci/wasm.sh; }
 
+# The page, which wheel and packages carry.
+page() { ci/page.sh; }
+
 # The page: types, unit tests, bundle, its flows in Chromium, and the command's figures to the byte.
 web() {
     built
@@ -117,7 +120,7 @@ fuzz() {
 }
 
 # The command and the Python module, of what the tests have compiled: cargo compiles a dependency anew where it gets other features.
-built() { cargo build --locked -p espbench -p espbench-python --features espbench-python/as-tested; }
+built() { cargo build --locked -p espbench -p espbench-python --features as-tested; }
 
 # The device's side in C, built for this machine under sanitizers, against real peers.
 component() {

@@ -126,7 +126,7 @@ END
             RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1 CARGO_TARGET_DIR=$cross \
             CARGO_TARGET_X86_64_PC_WINDOWS_GNU_RUSTFLAGS="-D warnings" CARGO_TARGET_AARCH64_APPLE_DARWIN_RUSTFLAGS="-D warnings" \
             PYO3_BUILD_EXTENSION_MODULE=1 PYO3_NO_PYTHON=1 \
-            /usr/bin/cargo check --quiet --locked -p espbench -p espbench-python --target $target -Zbuild-std=std,panic_unwind
+            /usr/bin/cargo check --quiet --locked -p espbench -p espbench-python --features full --target $target -Zbuild-std=std,panic_unwind
     done
 }
 

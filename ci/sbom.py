@@ -21,7 +21,7 @@ NAME = "espbench"
 
 
 def metadata(target):
-    command = ["cargo", "metadata", "--format-version", "1", "--locked"]
+    command = ["cargo", "metadata", "--format-version", "1", "--locked", "--features", "full"]
     if target:
         command += ["--filter-platform", target]
     return json.loads(subprocess.run(command, cwd=ROOT, check=True, capture_output=True).stdout)

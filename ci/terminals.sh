@@ -3,5 +3,5 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # Together, as in ci.sh: nothing is compiled again for the wheel.
-cargo build --locked -p espbench -p espbench-python --features espbench-python/as-tested
+cargo build --locked -p espbench -p espbench-python --features as-tested
 target/python/bin/python ci/terminals.py target/debug/espbench

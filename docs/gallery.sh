@@ -31,7 +31,7 @@ sleep 1
     -o echo.html >/dev/null
 kill "$responder"
 for page in suite sleep fleet sweep echo; do picture "$page"; done
-if [ -e "$here/../web/dist/index.html" ]; then
+if [ -e "$here/../target/share/espbench/page/index.html" ]; then
     node "$here/../web/test/picture.mjs" "$work/page.png"
     "$here/shrink.py" "$work/page.png" "$here/gallery-page.png"
     [ "$(wc -c <"$here/gallery-page.png")" -le 81920 ]

@@ -39,8 +39,9 @@ install -m 644 "$tree/espbench.cdx.json" "$share/doc/espbench/espbench.cdx.json"
     sed 's/^$/./; s/^/ /' "$tree/LICENSE-MIT"
 } >"$share/doc/espbench/copyright"
 chmod 644 "$share/doc/espbench/copyright"
+cp -r "$tree/share/espbench" "$share/"
 if [ -d "$tree/firmware" ]; then
-    mkdir -p "$share/espbench" && cp -r "$tree/firmware" "$share/espbench/"
+    cp -r "$tree/firmware" "$share/espbench/"
 fi
 
 mkdir -p "$package/DEBIAN"

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes an OCI image of the command, without Docker: packaging/oci.py TREE FILE.oci.tar
 
-The image has the command, the C library's files that it needs, and the system's certificates, and nothing else: no shell.
+The image has the command, the page, the C library's files that it needs, and the system's certificates, and nothing else: no shell.
 It is an archive of an image layout (OCI image specification 1.1), which podman, skopeo, docker load and containerd read.
 The same tree gives the same bytes.
 """
@@ -52,6 +52,9 @@ def layer(tree):
         files[str(CERTIFICATES)] = (CERTIFICATES, 0o644)
     for name in ("LICENSE-MIT", "LICENSE-APACHE", "espbench.cdx.json"):
         files[f"/usr/share/doc/espbench/{name}"] = (tree / name, 0o644)
+    for path in (tree / "share").rglob("*"):
+        if path.is_file():
+            files[f"/usr/{path.relative_to(tree)}"] = (path, 0o644)
     parents = {str(up) for it in files for up in Path(it).parents if str(up) != "/"}
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w", format=tarfile.USTAR_FORMAT) as tar:

@@ -2,7 +2,7 @@
 # Makes what a release has, of a binary that is built: archive, Debian package, image, bill of materials, checksums, and with a
 # key their signature. The same binary gives the same bytes, with SOURCE_DATE_EPOCH as the time in them.
 #
-#     cargo build --release --locked -p espbench
+#     cargo build --release --locked -p espbench --features full && ci/page.sh
 #     packaging/release.sh [--binary FILE] [--target TRIPLE] [--key SSH_KEY] FOLDER
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -21,7 +21,9 @@ while [ $# -gt 0 ]; do
     esac
 done
 [ -n "$out" ] || { echo "release.sh: name the folder of the release" >&2; exit 2; }
-[ -x "$binary" ] || { echo "release.sh: $binary is not there: cargo build --release --locked -p espbench" >&2; exit 2; }
+[ -x "$binary" ] || { echo "release.sh: $binary is not there: cargo build --release --locked -p espbench --features full" >&2; exit 2; }
+page=$root/target/share/espbench/page
+[ -s "$page/index.html" ] || { echo "release.sh: the page is not built: ci/page.sh" >&2; exit 2; }
 
 version=$("$binary" --version)
 version=${version#* }
@@ -45,11 +47,13 @@ done
 "$binary" man "$tree/man"
 cp "$root/README.md" "$root/CHANGELOG.md" "$root/LICENSE-MIT" "$root/LICENSE-APACHE" "$tree/"
 (cd "$root" && ci/sbom.py "$target") >"$tree/espbench.cdx.json"
-# Images of the firmware and the page, where they were built (ci/firmware.sh, web/).
+# The page, where the command looks for it.
+mkdir -p "$tree/share/espbench"
+cp -r "$page" "$tree/share/espbench/page"
+# Images of the firmware, where they were built (ci/firmware.sh).
 for image in "$root"/target/firmware/*.bin; do
     [ ! -f "$image" ] || install -Dm 644 "$image" "$tree/firmware/$(basename "$image")"
 done
-[ ! -d "$root/web/dist" ] || cp -r "$root/web/dist" "$tree/web"
 
 pack() { # FOLDER FILE: the same bytes whoever packs it, and when
     tar --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" --mode=go+u,go-w \

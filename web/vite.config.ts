@@ -26,7 +26,8 @@ function serviceWorker(): Plugin {
 export default defineConfig({
     // Any folder of any host.
     base: "./",
-    build: { target: "es2022", assetsInlineLimit: 0, modulePreload: { polyfill: false }, reportCompressedSize: false },
+    // Where the command in target/debug or target/release looks for it, too.
+    build: { outDir: "../target/share/espbench/page", emptyOutDir: true, target: "es2022", assetsInlineLimit: 0, modulePreload: { polyfill: false }, reportCompressedSize: false },
     worker: { format: "es" },
     plugins: [serviceWorker()],
 });

@@ -9,7 +9,9 @@
 //! | [`simulate`] | plans in the virtual lab, in memory |
 //! | [`table`] | tables over Arrow's C interface |
 //!
-//! What a user sees is `python/espbench`; nothing here is public but to it.
+//! What a user sees is `python/espbench`; nothing here is public but to it. Without the feature `full` nothing is here.
+
+#![cfg(feature = "full")]
 
 mod attend;
 mod command;

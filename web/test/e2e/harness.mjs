@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { chromium } from "playwright-core";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
-export const DIST = join(root, "dist");
+export const DIST = join(root, "../target/share/espbench/page");
 export const COMMAND = process.env.ESPBENCH ?? join(root, "../target/debug/espbench");
 /** Captures of known trouble. */
 export const CAPTURES = join(root, "../crates/doctor/tests/cases");

@@ -20,6 +20,7 @@
 //! | [`iperf`] | `espbench iperf`: the options that iperf 2 users know |
 //! | [`lab`] | `espbench lab`: the rooms of the simulator |
 //! | [`extcap`] | the air of a simulated lab, as an interface of Wireshark |
+//! | `left_out` | what a build may lack, and the feature that brings it |
 //! | [`live`] | output while a run goes: `--format jsonl` on stdout, `--openmetrics` in a file or over HTTP |
 //! | [`live_lab`] | `espbench live`: simulated devices in real time, on pseudo-terminals |
 //! | [`mcp`] | `espbench mcp`: a server of the Model Context Protocol |
@@ -64,6 +65,7 @@ pub mod help;
 mod http;
 pub mod iperf;
 pub mod lab;
+mod left_out;
 pub mod live;
 pub mod live_lab;
 #[cfg(feature = "mcp")]

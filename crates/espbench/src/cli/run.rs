@@ -364,11 +364,7 @@ fn boards(args: &Args, ports: &str) -> anyhow::Result<Box<dyn Target>> {
 /// Refuses boards, which this build knows nothing of.
 #[cfg(not(feature = "serial"))]
 fn boards(_: &Args, _: &str) -> anyhow::Result<Box<dyn Target>> {
-    bail!(
-        UserError::new("there are no boards")
-            .because("this espbench was built without serial ports")
-            .remedy("build it with the feature `serial`")
-    )
+    bail!(super::left_out::without("boards on serial ports", "serial"))
 }
 
 /// Makes a target of a stored run.

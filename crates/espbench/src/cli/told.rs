@@ -1,6 +1,6 @@
 //! Errors of all modules as the user is told of them, and those of the command line.
 
-use super::help;
+use super::{help, left_out};
 use crate::embed;
 use crate::store::StoreError;
 use crate::target::TargetError;
@@ -277,13 +277,18 @@ fn of_command_line(error: &clap::Error, asked: &Asked<'_>) -> UserError {
     if let Some(parts) = source.and_then(|it| it.downcast_ref::<UserError>()) {
         return parts.clone();
     }
+    let given = [ContextKind::InvalidSubcommand, ContextKind::InvalidArg];
+    let given = given.into_iter().find_map(|it| match error.get(it) {
+        Some(ContextValue::String(it)) => Some(it.as_str()),
+        _ => None,
+    });
+    let words = format!("{} {}", asked.path, given.unwrap_or_default());
+    if let Some(lacks) = left_out::refusal(words.trim()) {
+        return lacks;
+    }
     let text = error.render().to_string();
     let lines: Vec<&str> = text.lines().take_while(|line| !line.is_empty()).collect();
     let what = lines.join(" ");
-    let given = match error.get(ContextKind::InvalidArg) {
-        Some(ContextValue::String(it)) => Some(it.as_str()),
-        _ => None,
-    };
     let what = what.strip_prefix("error: ").unwrap_or(&what);
     // A value that its own parser refuses: its words are the cause.
     let why = source.map(ToString::to_string).unwrap_or_default();

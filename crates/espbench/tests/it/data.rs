@@ -1,9 +1,10 @@
 //! `docs/data.md`: tables of results and of samples as other programs read them.
 
-use crate::util::{TestDir, missing};
+use crate::util::TestDir;
 use espbench_measure::columns::{self, SampleTable};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+#[cfg(feature = "arrow")]
 use std::process::Command;
 
 /// Returns a path within the repository.
@@ -68,6 +69,7 @@ fn rows(text: &str) -> Vec<BTreeMap<String, String>> {
 
 /// Returns a Python that has the libraries of the page, if there is one. CI has made one
 /// (`ci/python.txt`).
+#[cfg(feature = "arrow")]
 fn python() -> Option<PathBuf> {
     let own = place("target/python/bin/python");
     let has_all = |python: &PathBuf| {
@@ -77,12 +79,13 @@ fn python() -> Option<PathBuf> {
     };
     let found = [own, PathBuf::from("python3")].into_iter().find(has_all);
     if found.is_none() {
-        missing("a Python with pandas, polars and pyarrow");
+        crate::util::missing("a Python with pandas, polars and pyarrow");
     }
     found
 }
 
 #[test]
+#[cfg(feature = "arrow")]
 fn the_examples_find_the_reports_figures() {
     let Some(python) = python() else { return };
     let bench = measured();
@@ -151,6 +154,7 @@ fn figures_follow_from_the_samples() {
 }
 
 #[test]
+#[cfg(feature = "arrow")]
 fn files_and_pipes_have_the_same_bytes() {
     let bench = measured();
     for (format, magic) in [("csv", &b"run,"[..]), ("parquet", b"PAR1"), ("arrow", b"ARROW1")] {
@@ -206,7 +210,11 @@ fn what_cannot_be_written_is_told_in_few_lines() {
     refused(&["last", "-o", "none/samples.csv"], "make the folder none first");
     refused(&["last", "--table", "intervals"], "use --table probes");
     for format in ["csv", "parquet", "arrow"] {
-        refused(&["last", "--format", format, "-o", "/dev/full"], "No space left on device");
+        let wanted = match format {
+            "parquet" | "arrow" if cfg!(not(feature = "arrow")) => "cargo's `--features arrow`",
+            _ => "No space left on device",
+        };
+        refused(&["last", "--format", format, "-o", "/dev/full"], wanted);
     }
     // A run that measured nothing.
     let failed = bench.run(&["rate", "tcp", "127.0.0.1:1", "-q"]);

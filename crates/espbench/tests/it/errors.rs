@@ -375,7 +375,9 @@ fn what_people_type_first_is_answered_with_what_to_type() {
             "unexpected argument '/dev/ttyUSB9' found",
             "--on serial:/dev/ttyUSB9",
         ),
+        #[cfg(feature = "serial")]
         ("board monitor -p /dev/ttyUSB9", "unexpected argument '-p' found", "--on serial:PORT"),
+        #[cfg(feature = "flash")]
         (
             "board flash --port /dev/ttyUSB9 x.elf",
             "unexpected argument '--port' found",

@@ -13,6 +13,8 @@ mod capture;
 mod ci;
 mod constants;
 mod data;
+// Pages show the commands of all features.
+#[cfg(feature = "full")]
 mod docs;
 mod doctor;
 mod echo;
@@ -36,7 +38,7 @@ mod live_change;
 mod live_ip;
 mod live_pty;
 mod maps;
-#[cfg(feature = "mcp")]
+#[cfg(feature = "as-tested")]
 mod mcp;
 mod messages;
 mod mqtt;
@@ -51,6 +53,8 @@ mod page;
 mod ping;
 mod predict;
 mod predict_range;
+#[cfg(target_os = "linux")]
+mod pseudo_terminals;
 mod readmes;
 mod record;
 mod report;
@@ -60,6 +64,7 @@ mod results_wifi;
 mod rom_loader;
 #[cfg(all(feature = "serial", unix))]
 mod serial;
+mod serve;
 mod shards;
 mod shell;
 mod sim;

@@ -1,8 +1,11 @@
 //! Each crate has a README, which names its examples. Programs in it run as tests of the crate's
 //! documentation; a whole one, with a `main`, is an example word for word.
 
-use crate::docs::root;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+fn root(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name)
+}
 
 #[test]
 fn readmes_show_the_examples() {
@@ -88,7 +91,7 @@ fn four_people_have_three_commands_each() {
 fn the_folder_that_is_installed_has_the_program() {
     let readme = std::fs::read_to_string(root("README.md")).unwrap();
     let (_, rest) = readme.split_once("cargo install --path ").unwrap();
-    let folder = rest.split('`').next().unwrap();
+    let folder = rest.split(['`', ' ']).next().unwrap();
     let manifest = root(folder).join("Cargo.toml");
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let metadata = std::process::Command::new(cargo)

@@ -88,7 +88,7 @@ fn a_run_outlives_its_terminal() {
     use std::os::unix::process::CommandExt as _;
 
     let bench = bench();
-    let (mut terminal, slave, _) = crate::rom_loader::open_terminal();
+    let (mut terminal, slave, _) = crate::pseudo_terminals::open_terminal();
     let mut command = bench.command(&["run", "slow.toml"]);
     let (theirs, closed) = (slave.as_raw_fd(), terminal.as_raw_fd());
     // SAFETY: between fork and exec only close and login_tty are called, which are system calls on

@@ -1,6 +1,6 @@
 //! Live figures: drawn in place on a terminal, and as plain lines elsewhere.
 
-use crate::rom_loader::open_terminal;
+use crate::pseudo_terminals::open_terminal;
 use crate::util::{ChildProcess, PATIENCE, TestDir};
 use std::io::Read as _;
 use std::os::fd::AsRawFd as _;

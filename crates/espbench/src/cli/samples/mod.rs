@@ -10,8 +10,8 @@ mod columnar;
 mod csv;
 
 use super::common::StoreArgs;
-use super::file;
 use super::output::cannot_write;
+use super::{file, left_out};
 use crate::say::{self, say};
 use crate::store::{Store, StoredRun};
 use crate::user_error::UserError;
@@ -107,10 +107,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         );
     }
     if cfg!(not(feature = "arrow")) && format != SampleFormat::Csv {
-        bail!(
-            UserError::new("this espbench was built without Parquet and Arrow")
-                .remedy("use --format csv, or build it with cargo's `--features arrow`")
-        );
+        bail!(left_out::without("Parquet and Arrow: it writes CSV", "arrow"));
     }
     let store = args.store.to_read()?;
     let stored = store.run(&args.run)?;

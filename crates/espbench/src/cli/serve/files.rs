@@ -44,12 +44,9 @@ impl PageFiles {
         if let Some(folder) = folder {
             return Self::read(folder);
         }
-        let mut places = Vec::new();
-        if let Ok(command) = std::env::current_exe()
-            && let Some(root) = command.parent().and_then(Path::parent)
-        {
-            places.push(root.join("share/espbench/page"));
-        }
+        // A link to the command (Homebrew has one) stands elsewhere than the page.
+        let command = std::env::current_exe().and_then(fs::canonicalize);
+        let places = command.map(|it| places(&it)).unwrap_or_default();
         let found = places.iter().find(|it| it.join("index.html").is_file());
         match found {
             Some(folder) => Self::read(folder),
@@ -58,7 +55,7 @@ impl PageFiles {
                     places.iter().map(|it| it.display().to_string()).collect();
                 Err(no_page(format!(
                     "--page is not given, and there is none in {}",
-                    looked.join(", ")
+                    looked.join(" or ")
                 )))
             }
         }
@@ -111,6 +108,13 @@ impl PageFiles {
     pub(super) fn get(&self, path: &str) -> Option<&PageFile> {
         self.files.get(if path == "/" { "/index.html" } else { path })
     }
+}
+
+/// Returns where the page of a command is, in the order in which it is looked for: beside it, as in an unpacked archive, or in the
+/// folder that has `bin`, as where a system installs it. A checkout has it in `target`, beside `debug` and `release`.
+fn places(command: &Path) -> Vec<PathBuf> {
+    let folders = command.ancestors().skip(1).take(2);
+    folders.map(|it| it.join("share/espbench/page")).collect()
 }
 
 /// Returns the media type of a file by its ending.
@@ -170,6 +174,14 @@ mod tests {
             assert!(files.get(path).is_none(), "{path}");
         }
         assert!(files.get("/home.html").is_some(), "a link within the folder");
+    }
+
+    #[test]
+    fn a_page_is_looked_for_beside_the_command_and_where_systems_install_it() {
+        assert_eq!(
+            places(Path::new("/usr/bin/espbench")),
+            [Path::new("/usr/bin/share/espbench/page"), Path::new("/usr/share/espbench/page")]
+        );
     }
 
     #[test]

@@ -41,7 +41,7 @@ Nothing is sent anywhere, and this command only hands its files out. They are st
 
 Examples:
   espbench serve
-  espbench serve --page web/dist --port 9000
+  espbench serve --page site --port 9000
 
 Exit status: 0 stopped, 2 there is no page, or the port is taken.";
 
@@ -49,9 +49,8 @@ Exit status: 0 stopped, 2 there is no page, or the port is taken.";
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
-    /// Folder of the page, as ci/page.sh makes it in web/dist [default: share/espbench/page beside the
-    /// command's folder]
-    #[arg(long, value_name = "FOLDER")]
+    /// Folder of the page [default: share/espbench/page beside the command or its folder]
+    #[arg(long, value_name = "FOLDER", env = "ESPBENCH_PAGE")]
     page: Option<PathBuf>,
     /// Address to listen on; 0.0.0.0 is every network of this machine
     #[arg(long, default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
@@ -102,7 +101,7 @@ fn answer<'a>(request: &Request, files: &'a PageFiles) -> HttpReply<'a> {
 
 /// Says that there is no page.
 fn no_page(why: String) -> UserError {
-    UserError::new("there is no page to serve").because(why).remedy(
-        "in the repository: `ci/page.sh`, then `espbench serve --page web/dist`; releases have the page in share/espbench/page",
-    )
+    UserError::new("there is no page to serve")
+        .because(why)
+        .remedy("releases, packages and wheels carry it; in a checkout `ci/page.sh` builds it")
 }

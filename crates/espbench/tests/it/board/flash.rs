@@ -1,8 +1,9 @@
 //! Flashing, asking and erasing of a chip in its loader, by our command and by esptool.
 
+use crate::pseudo_terminals::pseudo_terminal;
 use crate::rom_loader::elf::{RISC_V, XTENSA, program};
 use crate::rom_loader::machine::{ChipModel, Wrong};
-use crate::rom_loader::{AttachedLoader, LineFaults, pseudo_terminal};
+use crate::rom_loader::{AttachedLoader, LineFaults};
 use crate::util::{Ran, TestDir, missing};
 use esp_now::node::ota::image::Scanner;
 use std::io::{Read as _, Write as _};

@@ -1,6 +1,6 @@
 //! The monitor, on a pipe and on a terminal.
 
-use crate::rom_loader::pseudo_terminal;
+use crate::pseudo_terminals::pseudo_terminal;
 use crate::util::{ChildProcess, PATIENCE, TestDir};
 use std::fs::File;
 use std::io::{Read as _, Write as _};

@@ -9,7 +9,7 @@
 //! - `<!-- figure: SOURCE -->VALUE<!-- -->` is a figure in a sentence ([`figures`]).
 //! - every other command line is one that the command takes, and every flag one that it has ([`commands`]).
 //!
-//! `BLESS=1 cargo test -p espbench --test it docs` writes all of it again.
+//! `BLESS=1 cargo test -p espbench --features full --test it docs` writes all of it again.
 
 mod commands;
 mod figures;
@@ -22,7 +22,7 @@ use page::{Fence, Page, pages};
 use run::Reader;
 
 /// Remedy where a page is old.
-const AGAIN: &str = "BLESS=1 cargo test -p espbench --test it docs";
+const AGAIN: &str = "BLESS=1 cargo test -p espbench --features full --test it docs";
 
 fn is_blessed() -> bool {
     std::env::var_os("BLESS").is_some()

@@ -1,6 +1,6 @@
 //! Boards of a lab whose consoles are pseudo-terminals, in real time.
 
-use crate::rom_loader::pseudo_terminal;
+use crate::pseudo_terminals::pseudo_terminal;
 use crate::util::{ChildProcess, PATIENCE};
 use espbench_model::time::Instant;
 use espbench_model::workload::Workload;
