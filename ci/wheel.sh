@@ -13,6 +13,7 @@ if ! cmp -s ci/wheel.txt "$environment/wheel.txt"; then
 fi
 export PATH=$environment/bin:$PATH VIRTUAL_ENV=$environment
 rm -rf target/wheels
+packaging/licenses.py --package espbench-python >python/THIRD-PARTY-LICENSES.txt
 CARGO_TARGET_DIR=$PWD/target maturin build --quiet --locked "${profile[@]}" --manifest-path python/Cargo.toml --out target/wheels
 pip install -q --disable-pip-version-check --force-reinstall --no-deps target/wheels/*.whl
 echo "the wheel has $(wc -c <target/wheels/*.whl) bytes: $(basename target/wheels/*.whl)"
