@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 
-STEPS=(peers fmt clippy doc deny sizes prose test layers page component terminals packages python bench wasm web nostd riscv icount ns3 fuzz
+STEPS=(peers fmt clippy doc deny sizes prose test layers page component terminals packages publish python bench wasm web nostd riscv icount ns3 fuzz
     firmware aarch64)
 
 # Removes what no later step needs, in a checkout that is thrown away (.ci/run): its disk may be small.
@@ -166,6 +166,9 @@ packages() {
     built
     ci/packages.sh
 }
+
+# Crates and the Python package as they would be uploaded: whole, and compiled away from the repository.
+publish() { packaging/publish.sh --dry-run --quick; }
 
 # Licences, bans and sources of all dependencies, by deny.toml. Advisories need a network: SECURITY.md.
 deny() { ci/deny.py; }

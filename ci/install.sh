@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Follows docs/install.md in a fresh Debian, as root of a folder: its commands for archives and for packages are run as they stand
-# there. Needs debootstrap and a release: packaging/release.sh DIST. Takes some minutes, so CI does not run it.
+# Follows docs/install.md in a fresh Debian, as root of a folder: its commands for archives, for packages and for a wheel are run as they
+# stand there. Needs debootstrap and a release: packaging/release.sh DIST, and a wheel beside it (ci/wheel.sh). Takes some minutes, so CI
+# does not run it.
 #
 #     ci/install.sh DIST ALLOWED_SIGNERS
 set -euo pipefail
@@ -9,6 +10,8 @@ cd "$(dirname "$0")/.."
 dist=$(realpath "$1")
 signers=$(realpath "$2")
 suite=${SUITE:-bookworm}
+# The mirror that this machine's apt asks, which debootstrap does not read.
+mirror=${MIRROR:-$(apt-get indextargets --format '$(REPO_URI)' "Codename: $suite" 'Created-By: Packages' 2>/dev/null | head -n 1)}
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
 
@@ -20,7 +23,7 @@ commands() {
 
 fresh() {
     rm -rf "$root/debian"
-    debootstrap --variant=minbase --include=ca-certificates,openssh-client "$suite" "$root/debian" >"$root/log" ||
+    debootstrap --variant=minbase --include=ca-certificates,openssh-client,python3-venv "$suite" "$root/debian" ${mirror:+"$mirror"} >"$root/log" ||
         { tail -5 "$root/log" >&2; exit 1; }
 }
 
@@ -38,4 +41,7 @@ chroot "$root/debian" rm /usr/local/bin/espbench
 try "On Debian and Ubuntu"
 chroot "$root/debian" sh -c 'espbench run crypto-time --on sim -q --format csv | head -2 && apt-get remove -y espbench >/dev/null'
 [ ! -e "$root/debian/usr/bin/espbench" ]
+if compgen -G "$dist/*.whl" >/dev/null; then
+    try "With pip"
+fi
 echo "install: docs/install.md holds in a fresh $suite"

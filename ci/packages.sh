@@ -52,11 +52,30 @@ mkdir "$work/archive"
 tar xzf "$work"/one/espbench-*.tar.gz -C "$work/archive"
 tree=$(echo "$work"/archive/espbench-*)
 "$tree/espbench" lab list >/dev/null
-for file in README.md CHANGELOG.md LICENSE-MIT LICENSE-APACHE espbench.cdx.json man/espbench-run.1 completions/espbench.zsh; do
+for file in README.md CHANGELOG.md LICENSE-MIT LICENSE-APACHE THIRD-PARTY-LICENSES.txt espbench.cdx.json man/espbench-run.1 completions/espbench.zsh; do
     [ -s "$tree/$file" ] || fail "the archive has no $file"
 done
 bash -n "$tree/completions/espbench.bash"
 fetches "$tree/espbench" || fail "the archive serves no page"
+# Every crate of the bill of materials has its licence's text.
+python3 - "$tree" <<'PYTHON'
+import json, sys
+
+told = open(f"{sys.argv[1]}/THIRD-PARTY-LICENSES.txt").read()
+texts = told.split("-" * 80, 1)[1]
+for crate in json.load(open(f"{sys.argv[1]}/espbench.cdx.json"))["components"]:
+    # The project's own have the archive's.
+    if "hashes" in crate:
+        assert f"{crate['name']} {crate['version']}" in texts, crate
+PYTHON
+
+# The formula: its address is that of the archive among the repository's releases, its checksum the archive's.
+homepage=$(sed -n 's/^homepage = "\(.*\)"$/\1/p' Cargo.toml)
+archive=$(basename "$work"/one/espbench-*.tar.gz)
+version=$("$binary" --version | cut -d' ' -f2)
+grep -qxF "  url \"$homepage/releases/download/v$version/$archive\"" "$work/one/espbench.rb" || fail "the formula's address"
+grep -qxF "  sha256 \"$(sha256sum <"$work/one/$archive" | cut -d' ' -f1)\"" "$work/one/espbench.rb" || fail "the formula's checksum"
+! grep -q @ "$work/one/espbench.rb" || fail "the formula has something left of its template"
 
 # The Debian package: dpkg installs it into a root, and removes it again.
 mkdir -p "$work/root/var/lib/dpkg/info" "$work/root/var/lib/dpkg/updates"

@@ -27,14 +27,14 @@ def metadata(target):
     return json.loads(subprocess.run(command, cwd=ROOT, check=True, capture_output=True).stdout)
 
 
-def built(told):
-    """Returns the packages that are linked into the command, with what each depends on."""
+def built(told, name=NAME):
+    """Returns the packages that are linked into the command, or another package of the workspace, with what each depends on."""
     nodes = {it["id"]: it for it in told["resolve"]["nodes"]}
     packages = {it["id"]: it for it in told["packages"]}
     macros = {
         it["id"] for it in told["packages"] if any("proc-macro" in target["kind"] for target in it["targets"])
     }
-    root = next(it["id"] for it in told["packages"] if it["name"] == NAME and it["source"] is None)
+    root = next(it["id"] for it in told["packages"] if it["name"] == name and it["source"] is None)
 
     def needs(package):
         for dep in nodes[package]["deps"]:

@@ -21,6 +21,7 @@ elif [ "${CI:-}" = true ]; then
     echo "wheel.sh: the page is not built: ci/page.sh" >&2
     exit 2
 fi
+packaging/licenses.py --package espbench-python >python/THIRD-PARTY-LICENSES.txt
 CARGO_TARGET_DIR=$PWD/target maturin build --quiet --locked "${profile[@]}" --manifest-path python/Cargo.toml --out target/wheels
 pip install -q --disable-pip-version-check --force-reinstall --no-deps target/wheels/*.whl
 echo "the wheel has $(wc -c <target/wheels/*.whl) bytes: $(basename target/wheels/*.whl)"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes a Debian package of the tree that release.sh has laid: packaging/deb.sh TREE VERSION TARGET FOLDER
+# Makes a Debian package of the tree that release.sh has laid: HOMEPAGE=ADDRESS packaging/deb.sh TREE VERSION TARGET FOLDER
 set -euo pipefail
 tree=$1 version=$2 target=$3 out=$4
 
@@ -27,15 +27,16 @@ done
 mkdir -p "$share/doc/espbench"
 gzip -9n <"$tree/CHANGELOG.md" >"$share/doc/espbench/changelog.gz"
 install -m 644 "$tree/espbench.cdx.json" "$share/doc/espbench/espbench.cdx.json"
+gzip -9n <"$tree/THIRD-PARTY-LICENSES.txt" >"$share/doc/espbench/THIRD-PARTY-LICENSES.txt.gz"
 {
     echo "Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/"
     echo "Upstream-Name: espbench"
     echo
     echo "Files: *"
-    echo "Copyright: the authors of espbench"
+    echo "Copyright: 2026 The espbench developers"
     echo "License: MIT or Apache-2.0"
-    echo " Apache-2.0 is in /usr/share/common-licenses/Apache-2.0; licences of the crates that are built in"
-    echo " are in espbench.cdx.json beside this file. MIT:"
+    echo " Apache-2.0 is in /usr/share/common-licenses/Apache-2.0; the licence texts of the crates that are built in"
+    echo " are in THIRD-PARTY-LICENSES.txt.gz beside this file. MIT:"
     sed 's/^$/./; s/^/ /' "$tree/LICENSE-MIT"
 } >"$share/doc/espbench/copyright"
 chmod 644 "$share/doc/espbench/copyright"
@@ -49,7 +50,8 @@ cat >"$package/DEBIAN/control" <<CONTROL
 Package: espbench
 Version: $version
 Architecture: $architecture
-Maintainer: the authors of espbench <espbench@localhost>
+Maintainer: The espbench developers <espbench@localhost>
+Homepage: $HOMEPAGE
 Installed-Size: $(du -ks "$package/usr" | cut -f1)
 Depends: libc6 (>= $glibc), libgcc-s1
 Recommends: ca-certificates

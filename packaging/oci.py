@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes an OCI image of the command, without Docker: packaging/oci.py TREE FILE.oci.tar
+"""Writes an OCI image of the command, without Docker: HOMEPAGE=ADDRESS packaging/oci.py TREE FILE.oci.tar
 
 The image has the command, the page, the C library's files that it needs, and the system's certificates, and nothing else: no shell.
 It is an archive of an image layout (OCI image specification 1.1), which podman, skopeo, docker load and containerd read.
@@ -50,7 +50,7 @@ def layer(tree):
         files[path] = (Path(path), 0o755)
     if CERTIFICATES.exists():
         files[str(CERTIFICATES)] = (CERTIFICATES, 0o644)
-    for name in ("LICENSE-MIT", "LICENSE-APACHE", "espbench.cdx.json"):
+    for name in ("LICENSE-MIT", "LICENSE-APACHE", "THIRD-PARTY-LICENSES.txt", "espbench.cdx.json"):
         files[f"/usr/share/doc/espbench/{name}"] = (tree / name, 0o644)
     for path in (tree / "share").rglob("*"):
         if path.is_file():
@@ -103,6 +103,7 @@ def main():
                 "org.opencontainers.image.title": "espbench",
                 "org.opencontainers.image.version": version,
                 "org.opencontainers.image.licenses": "MIT OR Apache-2.0",
+                "org.opencontainers.image.source": os.environ["HOMEPAGE"],
             },
         },
         "rootfs": {"type": "layers", "diff_ids": [digest(plain)]},

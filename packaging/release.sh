@@ -30,6 +30,9 @@ version=${version#* }
 : "${SOURCE_DATE_EPOCH:=$(git -C "$root" log -1 --format=%ct 2>/dev/null || echo 0)}"
 export SOURCE_DATE_EPOCH
 name=espbench-$version-$target
+# The project's address is in Cargo.toml, and nowhere else of what a release is made of.
+HOMEPAGE=$(sed -n 's/^homepage = "\(.*\)"$/\1/p' "$root/Cargo.toml")
+export HOMEPAGE
 mkdir -p "$out"
 out=$(cd "$out" && pwd)
 work=$(mktemp -d)
@@ -47,6 +50,7 @@ done
 "$binary" man "$tree/man"
 cp "$root/README.md" "$root/CHANGELOG.md" "$root/LICENSE-MIT" "$root/LICENSE-APACHE" "$tree/"
 (cd "$root" && ci/sbom.py "$target") >"$tree/espbench.cdx.json"
+"$root/packaging/licenses.py" --target "$target" >"$tree/THIRD-PARTY-LICENSES.txt"
 # The page, where the command looks for it.
 mkdir -p "$tree/share/espbench"
 cp -r "$page" "$tree/share/espbench/page"
@@ -67,8 +71,8 @@ case $target in
         "$root/packaging/oci.py" "$tree" "$out/$name.oci.tar"
         ;;
 esac
-sed -e "s/@VERSION@/$version/" -e "s/@SHA256@/$(sha256sum "$out/$name.tar.gz" | cut -d' ' -f1)/" -e "s/@TARGET@/$target/" \
-    "$root/packaging/homebrew.rb.in" >"$out/espbench.rb"
+sed -e "s|@HOMEPAGE@|$HOMEPAGE|g" -e "s/@VERSION@/$version/g" -e "s/@TARGET@/$target/g" \
+    -e "s/@SHA256@/$(sha256sum "$out/$name.tar.gz" | cut -d' ' -f1)/g" "$root/packaging/homebrew.rb.in" >"$out/espbench.rb"
 
 (cd "$out" && find . -maxdepth 1 -type f ! -name 'SHA256SUMS*' -printf '%f\n' | LC_ALL=C sort | xargs sha256sum >SHA256SUMS)
 rm -f "$out/SHA256SUMS.sig"

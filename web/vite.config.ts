@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { defineConfig, type Plugin } from "vite";
 
 /** Writes the service worker with the names of all files, so that a page that was loaded once works offline. */
@@ -23,11 +23,30 @@ function serviceWorker(): Plugin {
     };
 }
 
+/** Writes licenses.txt: the texts of the packages whose code is in the bundle. Those of the engine's crates are espbench's. */
+function licenses(): Plugin {
+    return {
+        name: "licenses",
+        apply: "build",
+        generateBundle(_, bundle) {
+            const modules = Object.values(bundle).flatMap((it) => (it.type === "chunk" ? it.moduleIds : []));
+            const folders = modules.flatMap((it) => it.match(/^\0?(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//)?.[1] ?? []);
+            const texts = [...new Set(folders)].sort().map((folder) => {
+                const { name, version, license } = JSON.parse(readFileSync(`${folder}/package.json`, "utf8"));
+                const file = readdirSync(folder).find((it) => /^licen[cs]e/i.test(it));
+                if (file === undefined) this.error(`${name} ${version} (${license}) has no licence text`);
+                return `${name} ${version}: ${license}\n\n${readFileSync(`${folder}/${file}`, "utf8").trim()}\n`;
+            });
+            this.emitFile({ type: "asset", fileName: "licenses.txt", source: texts.join(`\n${"-".repeat(80)}\n\n`) });
+        },
+    };
+}
+
 export default defineConfig({
     // Any folder of any host.
     base: "./",
     // Where the command in target/debug or target/release looks for it, too.
     build: { outDir: "../target/share/espbench/page", emptyOutDir: true, target: "es2022", assetsInlineLimit: 0, modulePreload: { polyfill: false }, reportCompressedSize: false },
     worker: { format: "es" },
-    plugins: [serviceWorker()],
+    plugins: [serviceWorker(), licenses()],
 });

@@ -14,11 +14,11 @@ const LINE_BYTES: usize = 1024;
 const LINE_FIELDS: usize = 24;
 
 /// The product's own copy of `reference/published.csv`.
-const BUILT_IN: &str = include_str!("../../../reference/published.csv");
+const BUILT_IN: &str = include_str!("../reference/published.csv");
 
 /// Cells of that table that constants of the simulator were fitted on: the same rows, with the name
 /// of the constant.
-const FITTED: &str = include_str!("../../../reference/fitted.csv");
+const FITTED: &str = include_str!("../reference/fitted.csv");
 
 /// The reason for which a table of cells could not be read. `file` is its name in messages.
 #[derive(Clone, Debug, PartialEq, Eq)]

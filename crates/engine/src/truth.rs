@@ -10,7 +10,7 @@ use espbench_measure::truth::{
 };
 
 /// The product's own copy of `reference/truth.csv`.
-const BUILT_IN: &str = include_str!("../../../reference/truth.csv");
+const BUILT_IN: &str = include_str!("../reference/truth.csv");
 
 /// Columns of the table.
 const COLUMNS: [&str; 7] =

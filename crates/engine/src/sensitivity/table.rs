@@ -8,7 +8,7 @@ use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 
 /// The product's own copy of `reference/sensitivity.csv`.
-const BUILT_IN: &str = include_str!("../../../../reference/sensitivity.csv");
+const BUILT_IN: &str = include_str!("../../reference/sensitivity.csv");
 
 /// Columns of the table.
 const COLUMNS: [&str; 8] =

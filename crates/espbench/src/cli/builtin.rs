@@ -8,20 +8,20 @@ use std::path::Path;
 
 /// Name and text of each, in the order in which `espbench run` goes through them.
 pub const PLANS: [(&str, &str); 14] = [
-    ("udp-echo", include_str!("../../../../plans/udp-echo.toml")),
-    ("udp-window", include_str!("../../../../plans/udp-window.toml")),
-    ("iperf", include_str!("../../../../plans/iperf.toml")),
-    ("tcp-rate", include_str!("../../../../plans/tcp-rate.toml")),
-    ("mqtt-rate", include_str!("../../../../plans/mqtt-rate.toml")),
-    ("power-save", include_str!("../../../../plans/power-save.toml")),
-    ("wifi-join", include_str!("../../../../plans/wifi-join.toml")),
-    ("forty-stations", include_str!("../../../../plans/forty-stations.toml")),
-    ("raw-esp-now", include_str!("../../../../plans/raw-esp-now.toml")),
-    ("shared-channel", include_str!("../../../../plans/shared-channel.toml")),
-    ("relay-line", include_str!("../../../../plans/relay-line.toml")),
-    ("many-to-many", include_str!("../../../../plans/many-to-many.toml")),
-    ("bluetooth-beside", include_str!("../../../../plans/bluetooth-beside.toml")),
-    ("beacon-slots", include_str!("../../../../plans/beacon-slots.toml")),
+    ("udp-echo", include_str!("../../plans/udp-echo.toml")),
+    ("udp-window", include_str!("../../plans/udp-window.toml")),
+    ("iperf", include_str!("../../plans/iperf.toml")),
+    ("tcp-rate", include_str!("../../plans/tcp-rate.toml")),
+    ("mqtt-rate", include_str!("../../plans/mqtt-rate.toml")),
+    ("power-save", include_str!("../../plans/power-save.toml")),
+    ("wifi-join", include_str!("../../plans/wifi-join.toml")),
+    ("forty-stations", include_str!("../../plans/forty-stations.toml")),
+    ("raw-esp-now", include_str!("../../plans/raw-esp-now.toml")),
+    ("shared-channel", include_str!("../../plans/shared-channel.toml")),
+    ("relay-line", include_str!("../../plans/relay-line.toml")),
+    ("many-to-many", include_str!("../../plans/many-to-many.toml")),
+    ("bluetooth-beside", include_str!("../../plans/bluetooth-beside.toml")),
+    ("beacon-slots", include_str!("../../plans/beacon-slots.toml")),
 ];
 
 /// Name and text of the suites, in the order in which `espbench run` goes through them where nothing is
@@ -32,28 +32,28 @@ pub const PLANS: [(&str, &str); 14] = [
 /// devices has the name of the table, `wifi-` stands before it: `udp-echo` in the lab is `wifi-udp-echo`
 /// ([`of_lab`]).
 pub const SUITES: [(&str, &str); 16] = [
-    ("one-way-latency", include_str!("../../../../plans/esp-now-one-way-latency.toml")),
-    ("round-trip", include_str!("../../../../plans/esp-now-round-trip.toml")),
-    ("throughput", include_str!("../../../../plans/esp-now-throughput.toml")),
-    ("crypto-time", include_str!("../../../../plans/esp-now-crypto-time.toml")),
+    ("one-way-latency", include_str!("../../plans/esp-now-one-way-latency.toml")),
+    ("round-trip", include_str!("../../plans/esp-now-round-trip.toml")),
+    ("throughput", include_str!("../../plans/esp-now-throughput.toml")),
+    ("crypto-time", include_str!("../../plans/esp-now-crypto-time.toml")),
     (
         "one-way-latency-secure",
-        include_str!("../../../../plans/esp-now-one-way-latency-secure.toml"),
+        include_str!("../../plans/esp-now-one-way-latency-secure.toml"),
     ),
-    ("round-trip-secure", include_str!("../../../../plans/esp-now-round-trip-secure.toml")),
+    ("round-trip-secure", include_str!("../../plans/esp-now-round-trip-secure.toml")),
     (
         "multi-device-round-trip",
-        include_str!("../../../../plans/esp-now-multi-device-round-trip.toml"),
+        include_str!("../../plans/esp-now-multi-device-round-trip.toml"),
     ),
-    ("ota", include_str!("../../../../plans/esp-now-ota.toml")),
-    ("handshake", include_str!("../../../../plans/esp-now-handshake.toml")),
-    ("provisioning", include_str!("../../../../plans/esp-now-provisioning.toml")),
-    ("wifi-udp-echo", include_str!("../../../../plans/wifi-udp-echo.toml")),
-    ("esp8266-iperf", include_str!("../../../../plans/esp8266-iperf.toml")),
-    ("esp32c3-best", include_str!("../../../../plans/esp32c3-best.toml")),
-    ("esp32c3-rank", include_str!("../../../../plans/esp32c3-rank.toml")),
-    ("wifi-tcp-rate", include_str!("../../../../plans/wifi-tcp-rate.toml")),
-    ("wifi-mqtt-rate", include_str!("../../../../plans/wifi-mqtt-rate.toml")),
+    ("ota", include_str!("../../plans/esp-now-ota.toml")),
+    ("handshake", include_str!("../../plans/esp-now-handshake.toml")),
+    ("provisioning", include_str!("../../plans/esp-now-provisioning.toml")),
+    ("wifi-udp-echo", include_str!("../../plans/wifi-udp-echo.toml")),
+    ("esp8266-iperf", include_str!("../../plans/esp8266-iperf.toml")),
+    ("esp32c3-best", include_str!("../../plans/esp32c3-best.toml")),
+    ("esp32c3-rank", include_str!("../../plans/esp32c3-rank.toml")),
+    ("wifi-tcp-rate", include_str!("../../plans/wifi-tcp-rate.toml")),
+    ("wifi-mqtt-rate", include_str!("../../plans/wifi-mqtt-rate.toml")),
 ];
 
 /// Returns every plan that the tool carries, the suites first.

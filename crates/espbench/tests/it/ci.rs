@@ -358,3 +358,23 @@ fn the_action_is_one_of_githubs_form() {
         assert!(script.contains(&format!("\n{upper}=${{{upper}:-")), "{input}");
     }
 }
+
+#[test]
+fn the_workflows_are_of_githubs_form_and_name_scripts_that_are_there() {
+    let folder = place(".github/workflows");
+    let workflows: Vec<_> =
+        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert_eq!(workflows.len(), 2);
+    for path in &workflows {
+        let text = std::fs::read_to_string(path).unwrap();
+        let words = text.split_whitespace();
+        for script in words.filter(|it| it.starts_with("ci/") || it.starts_with("packaging/")) {
+            let script = script.trim_end_matches([':', ')', '.']);
+            assert!(place(script).is_file(), "{}: {script}", path.display());
+        }
+    }
+    let Some(python) = python() else { return };
+    let mut command = Command::new(python.with_file_name("check-jsonschema"));
+    command.args(["--builtin-schema", "vendor.github-workflows"]).args(&workflows);
+    Ran::of(&mut command).ok();
+}

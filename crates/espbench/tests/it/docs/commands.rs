@@ -6,7 +6,7 @@ use clap::error::ErrorKind;
 use std::collections::BTreeSet;
 
 /// Flags of other programs that pages name.
-const OF_OTHERS: [(&str, &[&str]); 6] = [
+const OF_OTHERS: [(&str, &[&str]); 7] = [
     ("cargo", &["features", "no-default-features"]),
     ("ci/mutants.sh", &["at-once", "re"]),
     ("docs/notebooks.py", &["ipynb"]),
@@ -27,6 +27,7 @@ const OF_OTHERS: [(&str, &[&str]); 6] = [
             "txstart-time",
         ],
     ),
+    ("packaging/publish.sh", &["dry-run", "quick"]),
     ("pytest", &["espbench-on", "espbench-update"]),
 ];
 

@@ -7,7 +7,7 @@ macro_rules! file {
         (
             FileKind::$kind,
             $name,
-            include_str!(concat!("../../../../../", $folder, "/", $name, ".toml")),
+            include_str!(concat!("../../../", $folder, "/", $name, ".toml")),
         )
     };
 }
