@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Publishes crates and the Python package, in the order in which each finds what it needs: crates on crates.io from the lowest up,
-# then the source distribution and wheels on PyPI. Everything is made and tried first, offline but for pip's own tools.
+# then the source distribution and wheels on PyPI. Everything is made and tried first.
 #
 #     packaging/publish.sh --dry-run [--quick]
 #     packaging/publish.sh [WHEEL...]
@@ -72,6 +72,8 @@ unpack_sources() {
     fi
 }
 
+# What the lock file names; all that follows needs no network.
+cargo fetch --quiet --locked
 pack
 pack_sources
 unpack_sources
