@@ -64,7 +64,7 @@ wheel() {
     local profile=release
     [ "${1:-}" != --plain ] || profile=plain
     rm -rf "$cross/wheels" "$cross/site"
-    packaging/licenses.py --package espbench-python >python/THIRD-PARTY-LICENSES.txt
+    packaging/python.sh
     # Proc macros and build scripts are for this machine; `--sysroot` is for the target alone.
     PATH=/usr/bin:$PATH RUSTC=/usr/bin/rustc CARGO_TARGET_DIR=$cross \
         CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc \

@@ -13,15 +13,12 @@ if ! cmp -s ci/wheel.txt "$environment/wheel.txt"; then
 fi
 export PATH=$environment/bin:$PATH VIRTUAL_ENV=$environment
 rm -rf target/wheels
-# The page is a part of the package, where it was built (ci/page.sh): that of a release must have it.
-rm -rf python/espbench/page
-if [ -d target/share/espbench/page ]; then
-    cp -r target/share/espbench/page python/espbench/page
-elif [ "${CI:-}" = true ]; then
+packaging/python.sh
+# That of a release has the page.
+if [ "${CI:-}" = true ] && [ ! -d python/espbench/page ]; then
     echo "wheel.sh: the page is not built: ci/page.sh" >&2
     exit 2
 fi
-packaging/licenses.py --package espbench-python >python/THIRD-PARTY-LICENSES.txt
 CARGO_TARGET_DIR=$PWD/target maturin build --quiet --locked "${profile[@]}" --manifest-path python/Cargo.toml --out target/wheels
 pip install -q --disable-pip-version-check --force-reinstall --no-deps target/wheels/*.whl
 echo "the wheel has $(wc -c <target/wheels/*.whl) bytes: $(basename target/wheels/*.whl)"

@@ -14,7 +14,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 fail() { echo "publish.sh: $*" >&2; exit 1; }
 
-dry_run= quick= wheels=()
+dry_run='' quick='' wheels=()
 while [ $# -gt 0 ]; do
     case $1 in
         --dry-run) dry_run=true ;;
@@ -25,6 +25,8 @@ while [ $# -gt 0 ]; do
     shift
 done
 [ -n "$dry_run" ] || [ -z "$quick" ] || { echo "publish.sh: --quick is a dry run's: --dry-run --quick" >&2; exit 2; }
+
+[ -n "$dry_run" ] || [ -d target/share/espbench/page ] || fail "the page is not built: ci/page.sh"
 
 # The package of Python is published by maturin, and not as a crate.
 crates=(--workspace --exclude espbench-python --locked)
@@ -50,7 +52,7 @@ pack_sources() {
         "$target/tools/bin/pip" install -q --disable-pip-version-check --no-compile "$(grep '^maturin==' ci/wheel.txt)"
         cp ci/wheel.txt "$target/tools/"
     fi
-    packaging/licenses.py --package espbench-python >python/THIRD-PARTY-LICENSES.txt
+    packaging/python.sh
     "$target/tools/bin/maturin" sdist --manifest-path python/Cargo.toml --out "$target/sdist"
 }
 
