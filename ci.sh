@@ -105,6 +105,7 @@ wasm() { ci/wasm.sh; }
 
 # The page, which wheel and packages carry.
 page() { ci/page.sh; }
+page_built() { [ -s target/share/espbench/page/index.html ] || page; }
 
 # The page: types, unit tests, bundle, its flows in Chromium, and the command's figures to the byte.
 web() {
@@ -133,7 +134,10 @@ terminals() { ci/terminals.sh; }
 
 # The Python package: its wheel, tests, types, example project and notebooks. Without optimization, of what `built` has
 # compiled; a release wheel, and its bench, are of `ci/python.sh`.
-python() { ci/python.sh --dev; }
+python() {
+    page_built
+    ci/python.sh --dev
+}
 
 # Every script of bench/ with the least counts: whether it runs, and nothing of how fast. Those of the wheel are of `python`.
 bench() {
@@ -144,6 +148,7 @@ bench() {
 # The wheel for Linux aarch64, installed into Python of that architecture and run under qemu: its figures are those of this machine's
 # wheel, to the byte. Without optimization.
 aarch64() {
+    page_built
     ci/cross.sh wheel --plain
     ci/cross.sh compare
     spent target/cross
@@ -164,6 +169,7 @@ ns3() {
 # What a release has, of the binary of the tests: installed into roots of its own, and run.
 packages() {
     built
+    page_built
     ci/packages.sh
 }
 
