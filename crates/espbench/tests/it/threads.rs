@@ -34,9 +34,9 @@ const COMMANDS: [&[&str]; 8] = [
     &["run", "plan.toml", "--on", "loopback", "-q", "--format", "jsonl"],
     &["run", "plan.toml", "--on", "loopback", "-q", "--openmetrics", "figures.prom"],
     &["run", "plan.toml", "--on", "loopback", "-q", "--openmetrics", ":0"],
-    &["run", "wifi-join", "-q", "--repetitions", "1"],
-    &["predict", "fleet", "--devices", "3", "--every", "5s", "--messages", "5", "--rooms", "2"],
-    &["live", "--pty", "two-boards", "--control", "c.sock", "--seconds", "1"],
+    &["run", "crypto-time", "-q"],
+    &["predict", "fleet", "--devices", "3", "--every", "5s", "--messages", "100", "--rooms", "2"],
+    &["live", "--pty", "--lab", "two-boards", "--control", "c.sock", "--for", "1s"],
     &["mcp"],
 ];
 
@@ -51,10 +51,11 @@ fn a_command_without_a_thread_to_spare_ends_with_an_error() {
             let what = format!("{words:?}, {threads} threads: {ran:?}");
             assert!(matches!(ran.status, Some(0..=2)), "{what}");
             assert!(!ran.err.contains("panicked"), "{what}");
-            if ran.status == Some(2) {
-                assert!(ran.err.contains("thread"), "{what}");
-                failed += 1;
-            }
+            // What there was no thread for: Ctrl-C, a socket's other side, a cell. An MCP client says nothing.
+            let told = ["thread", "temporarily unavailable", "Ctrl-C", "initialize request"];
+            let is_told = told.iter().any(|it| ran.err.contains(it));
+            assert!(ran.status != Some(2) || is_told, "{what}");
+            failed += usize::from(is_told);
         }
     }
     assert!(failed >= 8, "{failed}");
