@@ -14,9 +14,10 @@
 #ifndef CONFIG_ESPBENCH_TASK_STACK
 #define CONFIG_ESPBENCH_TASK_STACK 4096
 #endif
-/* Below lwIP's task (18) and above the idle task. */
+/* No higher than a console's task (2 for esp_console's, 1 for Arduino's loop), so that it answers while a service is busy without
+ * a pause. */
 #ifndef CONFIG_ESPBENCH_TASK_PRIORITY
-#define CONFIG_ESPBENCH_TASK_PRIORITY 5
+#define CONFIG_ESPBENCH_TASK_PRIORITY 1
 #endif
 
 static SemaphoreHandle_t lock;

@@ -53,7 +53,7 @@ class Port(unittest.TestCase):
     def test_settings_of_the_sdk_bound_services_and_streams(self):
         device, port = self.device(STUB_TASKS="1"), free_port()
         device.type(f"tcp-sink -p {port}")
-        device.expect("task tcp-sink: stack 5120, priority 5")
+        device.expect("task tcp-sink: stack 5120, priority 1")
         connections = [socket.create_connection(("127.0.0.1", port), timeout=support.PATIENCE) for _ in range(3)]
         self.assertEqual(connections[2].recv(1), b"")
         for _ in range(4):

@@ -16,14 +16,16 @@ use alloc::collections::VecDeque;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
-use esp_now::transcript::item::DeviceLine;
+use esp_now::transcript::item::{DeviceLine, IperfLine};
+use espbench_ieee80211::mac::Mac;
+
 use esp_now::transcript::{
     LineSplitter, Query, SessionOutput, TranscriptEntry, TranscriptItem, TranscriptSession,
 };
 use espbench_model::sample::Sample;
 use espbench_model::time::Instant;
 use espbench_sim::lab::live::late_of;
-use espbench_sim::lab::nodes::terminal::Terminal;
+use espbench_sim::lab::nodes::terminal::{PAUSE, Terminal};
 use espbench_sim::lab::suite::mark::{LineMark, MarkedLine};
 
 /// Bytes of the longest line: lists of a hundred devices.
@@ -92,6 +94,12 @@ pub struct BoardConsole {
     out: Vec<u8>,
     /// Time at which the carriage return of a command is due.
     enter: Option<Instant>,
+    /// Whether an answer was sent that the line editor may not have asked for: then it stands on the line.
+    unasked: bool,
+    /// Time from which on commands are typed.
+    hold: Option<Instant>,
+    /// Device whose answers are taken; all, where none is named.
+    peer: Option<Mac>,
     helping: bool,
     last: String,
     /// Whether the board has got the key since its start.
@@ -123,6 +131,9 @@ impl BoardConsole {
             drops: ConsoleDrops::default(),
             out: Vec::new(),
             enter: None,
+            unasked: false,
+            hold: None,
+            peer: None,
             helping: false,
             last: String::new(),
             keyed: false,
@@ -208,7 +219,7 @@ impl BoardConsole {
     pub fn restarts(&mut self, now: Instant) {
         self.stage = BoardStage::starting(now, false);
         (self.bytes, self.bad, self.started, self.keyed) = (0, 0, now, false);
-        (self.enter, self.named) = (None, false);
+        (self.enter, self.hold, self.named) = (None, None, false);
     }
 
     /// Notes that the board was told to restart by a command that may reach it several times until then:
@@ -220,6 +231,7 @@ impl BoardConsole {
 
     /// Forgets the state of the line: the board was reset by its pins.
     pub fn was_reset(&mut self, now: Instant) {
+        self.unasked = false;
         self.terminal = Terminal::default();
         *self.splitter = LineSplitter::default();
         self.out.clear();
@@ -273,8 +285,14 @@ impl BoardConsole {
 
     /// Begins a test: samples of what was before are not of it.
     pub fn begin_samples(&mut self) {
+        self.peer = None;
         self.samples.clear();
         *self.session = TranscriptSession::default();
+    }
+
+    /// Takes the answers of this device alone, until the next test begins.
+    pub const fn hears(&mut self, peer: Mac) {
+        self.peer = Some(peer);
     }
 
     /// Returns when [`tick`](Self::tick) is due.
@@ -289,7 +307,7 @@ impl BoardConsole {
             BoardStage::Crashing { until, .. } => Some(*until),
             BoardStage::Ready | BoardStage::Failed(_) => None,
         };
-        [stage, self.enter].into_iter().flatten().min()
+        [stage, self.enter, self.hold].into_iter().flatten().min()
     }
 
     /// Takes bytes of the board.
@@ -378,6 +396,7 @@ impl BoardConsole {
     fn ask(&mut self, now: Instant, answering: bool) {
         if answering {
             self.out.extend_from_slice(Query::Position.answer());
+            self.unasked = true;
         }
         self.out.push(b'\r');
         if let BoardStage::Starting { earliest, .. } = &mut self.stage {
@@ -396,6 +415,15 @@ impl BoardConsole {
         if !self.is_ready() {
             return;
         }
+        if self.unasked && self.terminal.is_ready() {
+            // Ctrl-U clears the line, whose head would else be what is left of that answer.
+            self.out.push(0x15);
+            (self.unasked, self.hold) = (false, Some(now + PAUSE));
+        }
+        if self.hold.is_some_and(|at| now < at) {
+            return;
+        }
+        self.hold = None;
         let Some((text, due)) = self.terminal.begin(now) else { return };
         self.helping = text == "help";
         self.out.extend_from_slice(text.as_bytes());
@@ -429,6 +457,11 @@ impl BoardConsole {
         if let Some(late) = late_of(entry.line.tag(), entry.line.text) {
             let ms = u64::try_from(late.as_millis()).unwrap_or(u64::MAX);
             self.fail(BoardFault::Late { ms });
+        }
+        if let TranscriptItem::Iperf(IperfLine::Reply { from, .. }) = entry.item
+            && self.peer.is_some_and(|peer| peer != from)
+        {
+            return;
         }
         self.learned.take(entry, self.helping);
         self.health(now, entry);

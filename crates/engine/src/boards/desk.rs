@@ -49,6 +49,8 @@ pub(super) struct BoardDesk<'a> {
     first: u64,
     /// Sequence numbers of the probes that each board has told of.
     pub(super) told: Vec<Vec<u64>>,
+    /// Probes that were asked for, where that is known: no line tells of another.
+    most: Option<u64>,
 }
 
 impl<'a> BoardDesk<'a> {
@@ -69,7 +71,7 @@ impl<'a> BoardDesk<'a> {
         let seats: Vec<Seat> = ports.iter().map(seat).collect();
         let told = seats.iter().map(|_| Vec::new()).collect();
         let notes = DeskNotes::new(record, seed);
-        Self { bench, notes, seats, take: None, first: 0, told }
+        Self { bench, notes, seats, take: None, first: 0, told, most: None }
     }
 
     /// Returns the boards beside the initiator.
@@ -133,7 +135,13 @@ impl<'a> BoardDesk<'a> {
     /// Lets samples go into the record from now on, numbered from `first`.
     pub(super) fn keep_from(&mut self, first: u64, take: TakeSample) {
         self.seats.iter_mut().for_each(|seat| seat.console.begin_samples());
-        (self.first, self.take) = (first, Some(take));
+        (self.first, self.take, self.most) = (first, Some(take), None);
+    }
+
+    /// Keeps probes of this device alone, and no more than so many.
+    pub(super) fn pings(&mut self, board: usize, device: Mac, count: u32) {
+        self.seats[board].console.hears(device);
+        self.most = Some(count.into());
     }
 
     /// Resets all boards by their pins; one whose port has none goes on as it was.
@@ -376,6 +384,10 @@ impl<'a> BoardDesk<'a> {
                 let Some(mut sample) = take(board, sample) else { continue };
                 if let Sample::Probe(probe) = &mut sample {
                     probe.seq = probe.seq.saturating_add(self.first);
+                    if self.most.is_some_and(|most| probe.seq >= most) {
+                        self.notes.count("probes-not-asked-for", 1);
+                        continue;
+                    }
                     self.told[board].push(probe.seq);
                 }
                 self.notes.sample(sample);

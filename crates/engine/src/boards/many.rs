@@ -69,6 +69,7 @@ pub(super) fn ping(desk: &mut BoardDesk<'_>, work: &EspNow) -> Result<(), BoardE
     desk.linger(Duration::from_secs(1))?;
     desk.keep(probes);
     let own = desk.mac(INITIATOR)?;
+    devices.iter().for_each(|board| desk.pings(*board, own, work.count));
     desk.command(INITIATOR, &ping_of_all(work, own, USUAL))?;
     let time = Duration::from_secs(10);
     let begun = when(desk, &devices, PING_BEGUN.is, time)?;

@@ -87,6 +87,7 @@ pub(super) fn ping(desk: &mut BoardDesk<'_>, work: &EspNow) -> Result<(), BoardE
     let device = listen(desk, work, "")?;
     desk.linger(Duration::from_secs(1))?;
     desk.keep(probes);
+    desk.pings(INITIATOR, device, work.count);
     desk.command(INITIATOR, &procedure::ping(work, device))?;
     let most = (pings_most(work.count), PING_QUIET);
     let report = desk.line(INITIATOR, PING_REPORT, most)?;

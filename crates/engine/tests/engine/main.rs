@@ -2,5 +2,6 @@
 
 mod consoles;
 mod fleets;
+mod repl;
 mod runs;
 mod sound;

@@ -36,15 +36,9 @@ pub const SUITES: [(&str, &str); 16] = [
     ("round-trip", include_str!("../../plans/esp-now-round-trip.toml")),
     ("throughput", include_str!("../../plans/esp-now-throughput.toml")),
     ("crypto-time", include_str!("../../plans/esp-now-crypto-time.toml")),
-    (
-        "one-way-latency-secure",
-        include_str!("../../plans/esp-now-one-way-latency-secure.toml"),
-    ),
+    ("one-way-latency-secure", include_str!("../../plans/esp-now-one-way-latency-secure.toml")),
     ("round-trip-secure", include_str!("../../plans/esp-now-round-trip-secure.toml")),
-    (
-        "multi-device-round-trip",
-        include_str!("../../plans/esp-now-multi-device-round-trip.toml"),
-    ),
+    ("multi-device-round-trip", include_str!("../../plans/esp-now-multi-device-round-trip.toml")),
     ("ota", include_str!("../../plans/esp-now-ota.toml")),
     ("handshake", include_str!("../../plans/esp-now-handshake.toml")),
     ("provisioning", include_str!("../../plans/esp-now-provisioning.toml")),

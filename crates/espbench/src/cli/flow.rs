@@ -254,7 +254,7 @@ fn carry_out(
         Prints::Nothing => ProgressMode::Lines,
         Prints::Lines | Prints::Rows => ProgressMode::InPlace,
     };
-    let feed = Feed::start(job.args, outlet, &run.facts, open.len());
+    let feed = Feed::start(job.args, outlet, &run.facts, open.len())?;
     let mut watch = Watch { feed, progress: ProgressLine::new(&times, mode), live: &mut job.live };
     let recorder = Recorder::new(store, Arc::clone(cancel))?;
     let mut failures = Failures::default();

@@ -43,6 +43,7 @@
 //! | [`serve`] | `espbench serve`: the page for a browser |
 //! | [`shell`] | `espbench completions` and `espbench man` |
 //! | [`site_names`] | names of devices and places that published figures know |
+//! | `thread` | threads that are an error where they cannot be had |
 //! | [`told`] | errors of all modules as the user is told of them, and those of the command line |
 //! | [`tune`] | `espbench tune`: which settings a firmware should have, and what holds an sdkconfig back |
 
@@ -89,6 +90,7 @@ pub mod serve;
 pub mod shard;
 pub mod shell;
 pub mod site_names;
+mod thread;
 pub mod told;
 pub mod tune;
 

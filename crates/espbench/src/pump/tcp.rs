@@ -149,6 +149,8 @@ pub enum Ended {
     Stopped,
     /// The receiver's peer fell silent.
     Silent,
+    /// The receiver's peer kept the connection and sent no more, before the end that it was asked for.
+    Stalled(ReceivedAmount),
     /// The sender's peer has read nothing: so many octets stand in its receive buffer.
     Unread(u64),
     /// The connection broke.
@@ -210,7 +212,9 @@ pub fn receive(
             Err(error) => break (Ended::Broken(error), heard),
         }
         if now >= plan.until {
-            break (Ended::Normally, now);
+            let came = ReceivedAmount { bytes: counts.bytes, time: heard.since(plan.start) };
+            let early = plan.asked.is_some_and(|asked| is_early(asked, came));
+            break if early { (Ended::Stalled(came), heard) } else { (Ended::Normally, now) };
         }
         if control.stopped() {
             break (Ended::Stopped, now);

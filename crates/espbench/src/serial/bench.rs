@@ -244,7 +244,10 @@ impl BoardBench for SerialBench {
                 let BenchPort { port, open: Some(open), .. } = it else { continue };
                 let native = &mut open.native;
                 let work = move || open::reset(port, native, BootMode::Program, 0);
-                resets.push((at, scope.spawn(work)));
+                match std::thread::Builder::new().spawn_scoped(scope, work) {
+                    Ok(reset) => resets.push((at, reset)),
+                    Err(error) => ways[at] = Err(format!("no thread for it: {error}")),
+                }
             }
             for (at, reset) in resets {
                 ways[at] = match reset.join() {

@@ -42,12 +42,14 @@ impl Store {
                  WHERE cell.run_id = ?1 ORDER BY cell.position, console.port, console.rowid",
             )
             .map_err(|e| self.wrap(e))?;
-        let mut all: Vec<StoredConsole> = Vec::new();
+        let (mut all, mut read_bytes): (Vec<StoredConsole>, u64) = (Vec::new(), 0);
         let mut rows = query.query([run.id]).map_err(|e| self.wrap(e))?;
         while let Some(row) = rows.next().map_err(|e| self.wrap(e))? {
             let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
             let (position, port, bytes): (usize, String, Vec<u8>) =
                 read(row).map_err(|e| self.wrap(e))?;
+            read_bytes += bytes.len() as u64;
+            self.check_length(read_bytes)?;
             match all.last_mut() {
                 Some(last) if last.position == position && last.port == port => {
                     last.bytes.extend(bytes);

@@ -113,11 +113,15 @@ impl std::fmt::Display for StoreError {
 
 impl std::error::Error for StoreError {}
 
+/// Defect of a file whose reading was broken off.
+pub(super) const ENDLESS: &str =
+    "the database is damaged: reading it gives more than a file of its length can hold";
+
 /// Puts SQLite's errors into our words.
 pub(super) fn wrap(path: &Path, error: rusqlite::Error) -> StoreError {
     use rusqlite::ErrorCode::{
         CannotOpen, DatabaseBusy, DatabaseCorrupt, DatabaseLocked, DiskFull, NotADatabase,
-        ReadOnly, SystemIoFailure,
+        OperationInterrupted, ReadOnly, SystemIoFailure, TooBig,
     };
     let path = path.to_owned();
     match error.sqlite_error_code() {
@@ -129,6 +133,7 @@ pub(super) fn wrap(path: &Path, error: rusqlite::Error) -> StoreError {
         Some(DatabaseCorrupt) => {
             StoreError::Unusable { path, why: "the database is damaged".into() }
         }
+        Some(OperationInterrupted | TooBig) => StoreError::Unusable { path, why: ENDLESS.into() },
         Some(CannotOpen | ReadOnly) => {
             StoreError::Unusable { path, why: format!("it cannot be opened for writing ({error})") }
         }

@@ -5,14 +5,25 @@ use super::error::wrap;
 use rusqlite::Connection;
 use std::path::Path;
 
-/// Refuses views (one without end would be read for ever), triggers (they change what is stored), virtual tables, and
-/// columns that are computed.
+/// Refuses views (one without end would be read for ever), triggers (they change what is stored), virtual tables, columns and
+/// indexes that are computed, and checks and defaults that no store has: a pattern of theirs may take for ever, in one step.
 pub(super) fn refuse(db: &Connection, path: &Path) -> Result<(), StoreError> {
     let query = "SELECT type || ' ' || name FROM sqlite_schema
                  WHERE type NOT IN ('table', 'index') OR (type = 'table' AND rootpage = 0)
                  UNION ALL
                  SELECT 'computed column ' || it.name FROM sqlite_schema AS entry, pragma_table_xinfo(entry.name) AS it
                  WHERE entry.type = 'table' AND it.hidden <> 0
+                 UNION ALL
+                 SELECT 'computed index ' || name FROM sqlite_schema
+                 WHERE type = 'index' AND (sql LIKE '%where%'
+                     OR EXISTS (SELECT 1 FROM pragma_index_xinfo(sqlite_schema.name) WHERE cid = -2))
+                 UNION ALL
+                 SELECT 'check or default of ' || name FROM (
+                     SELECT name, replace(replace(replace(replace(sql,
+                         'CHECK (status IN (''pending'', ''done'', ''failed''))', ''),
+                         'DEFAULT ''{}''', ''), 'DEFAULT ''''', ''), 'DEFAULT 0', '') AS rest
+                     FROM sqlite_schema WHERE type = 'table')
+                 WHERE rest LIKE '%check%' OR rest LIKE '%default%'
                  LIMIT 1";
     let mut query = db.prepare(query).map_err(|e| wrap(path, e))?;
     let found =
@@ -45,6 +56,13 @@ mod tests {
                 "table v",
             ),
             ("ALTER TABLE probe ADD COLUMN n INTEGER AS (seq + 1)", "computed column n"),
+            ("CREATE INDEX i ON probe (seq) WHERE fate NOT LIKE '%a%a%a%a%b'", "computed index i"),
+            ("CREATE INDEX i ON run (hex(facts))", "computed index i"),
+            (
+                "ALTER TABLE cell ADD COLUMN n TEXT CHECK (hex(zeroblob(9)) NOT LIKE '%0%0%0%1')",
+                "check or default of cell",
+            ),
+            ("CREATE TABLE t (a TEXT DEFAULT (hex(zeroblob(9))))", "check or default of t"),
         ] {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("runs.sqlite");

@@ -6,6 +6,7 @@
 //!
 //! | module | contents |
 //! |---|---|
+//! | `bound` | bound on the work that a store may ask for |
 //! | `busy` | waiting for another program that changes the store |
 //! | `cells` | what was recorded of a cell |
 //! | `checksum` | checksums of what cells recorded |
@@ -18,6 +19,7 @@
 //! | `rows` | samples as rows, and back |
 //! | `lock` | the lock of a run that is being carried out |
 
+mod bound;
 mod busy;
 mod cells;
 mod checksum;
@@ -35,6 +37,7 @@ pub use lock::RunLock;
 pub use outcome::ThresholdOutcome;
 pub use recorder::{Recorder, SampleObserver};
 
+use bound::BoundedConnection;
 use busy::{LOCKED_MOST, wait_for_others};
 use error::wrap;
 use espbench_engine::run::run_name;
@@ -56,7 +59,7 @@ const NUMBERED_BY_STORE: i32 = 2;
 /// The database of runs.
 #[derive(Debug)]
 pub struct Store {
-    db: Connection,
+    db: BoundedConnection,
     path: PathBuf,
 }
 
@@ -137,6 +140,7 @@ impl Store {
         let wrap = |e| wrap(path, e);
         let mut db = Connection::open(path).map_err(wrap)?;
         wait_for_others(&mut db, path).map_err(wrap)?;
+        let db = BoundedConnection::new(db, path).map_err(wrap)?;
         let store = Self { db, path: path.to_owned() };
         store.prepare(true)?;
         Ok(store)
@@ -170,6 +174,7 @@ impl Store {
     fn of(name: &Path, flags: OpenFlags, path: &Path) -> Result<Self, StoreError> {
         let mut db = Connection::open_with_flags(name, flags).map_err(|e| wrap(path, e))?;
         wait_for_others(&mut db, path).map_err(|e| wrap(path, e))?;
+        let db = BoundedConnection::new(db, path).map_err(|e| wrap(path, e))?;
         let store = Self { db, path: path.to_owned() };
         store.prepare(false)?;
         Ok(store)
@@ -206,13 +211,14 @@ impl Store {
         // Another process may make the store between two questions: all are of one moment.
         let moment = self.db.unchecked_transaction().map_err(|e| self.wrap(e))?;
         let (application, version) = (pragma("application_id")?, pragma("user_version")?);
-        let tables: i64 = self
+        // Not counted, because SQLite counts in one step, which nothing bounds.
+        let is_empty: bool = self
             .db
-            .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
+            .query_row("SELECT NOT EXISTS (SELECT 1 FROM sqlite_schema)", [], |row| row.get(0))
             .map_err(|e| self.wrap(e))?;
         moment.finish().map_err(|e| self.wrap(e))?;
         match (application, version) {
-            (0, 0) if tables == 0 => self.create(),
+            (0, 0) if is_empty => self.create(),
             (APPLICATION_ID, SCHEMA_VERSION) => foreign::refuse(&self.db, &self.path),
             (APPLICATION_ID, NUMBERED_BY_STORE) => {
                 foreign::refuse(&self.db, &self.path)?;
@@ -408,14 +414,20 @@ impl Store {
         let mut query = self
             .db
             .prepare(&format!(
-                "SELECT id, CASE WHEN {STOPPED} THEN 'stopped' ELSE status END FROM cell
-                 WHERE run_id = ?1 ORDER BY position"
+                "SELECT id, CASE WHEN {STOPPED} THEN 'stopped' ELSE status END,
+                        octet_length(counters) + octet_length(facts) + octet_length(coalesce(error, ''))
+                 FROM cell WHERE run_id = ?1 ORDER BY position"
             ))
             .map_err(|e| self.wrap(e))?;
+        let mut texts = 0_u64;
         let rows = query
-            .query_map([run], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?)))
+            .query_map([run], |row| {
+                texts = texts.saturating_add(row.get(2)?);
+                Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?))
+            })
             .and_then(Iterator::collect::<Result<Vec<_>, _>>)
             .map_err(|e| self.wrap(e))?;
+        self.check_length(texts)?;
         let steps = set.steps();
         if rows.len() != steps.len() {
             return Err(self.unusable(format!(
@@ -453,20 +465,34 @@ impl Store {
                  GROUP BY run.id ORDER BY run.id"
             ))
             .map_err(|e| self.wrap(e))?;
-        let rows = query
-            .query_map([], |row| {
-                let facts: String = row.get(1)?;
-                Ok(Listed {
-                    name: row.get(0)?,
-                    facts: rows::from_json(&facts).unwrap_or_default(),
-                    planned: row.get(2)?,
-                    done: row.get(3)?,
-                    failed: row.get(4)?,
-                    stopped: row.get(5)?,
-                })
-            })
-            .and_then(Iterator::collect::<Result<Vec<_>, _>>);
-        rows.map_err(|e| self.wrap(e))
+        let listed = |row: &rusqlite::Row<'_>| {
+            let facts: String = row.get(1)?;
+            let listed = Listed {
+                name: row.get(0)?,
+                facts: rows::from_json(&facts).unwrap_or_default(),
+                planned: row.get(2)?,
+                done: row.get(3)?,
+                failed: row.get(4)?,
+                stopped: row.get(5)?,
+            };
+            Ok((listed, facts.len() as u64))
+        };
+        let (mut all, mut texts) = (Vec::new(), 0);
+        for row in query.query_map([], listed).map_err(|e| self.wrap(e))? {
+            let (listed, text) = row.map_err(|e| self.wrap(e))?;
+            texts += text;
+            self.check_length(texts)?;
+            all.push(listed);
+        }
+        Ok(all)
+    }
+
+    /// Refuses texts that are longer than the file: pages of a crafted one may be part of many rows.
+    fn check_length(&self, texts: u64) -> Result<(), StoreError> {
+        if texts > bound::length(&self.path) {
+            return Err(self.unusable(error::ENDLESS.into()));
+        }
+        Ok(())
     }
 
     /// Finds the newest run with cells that are still open.

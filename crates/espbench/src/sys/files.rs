@@ -1,4 +1,4 @@
-//! Limits on open files.
+//! Limits on open files, and what a file takes on a disk.
 
 /// Raises the number of descriptors that the process may have to what it is allowed to ask for: on many
 /// systems the first limit is 1024, fewer than a broker has clients. A failure leaves it as it is.
@@ -47,4 +47,20 @@ pub fn allow(needed: u64) -> Result<(), u64> {
 #[cfg(not(unix))]
 pub fn allow(_needed: u64) -> Result<(), u64> {
     Ok(())
+}
+
+/// Returns the length of a file, but for the holes of a sparse one; no file system compresses as well as a hole.
+#[cfg(unix)]
+#[must_use]
+pub fn written(file: &std::fs::Metadata) -> u64 {
+    let blocks = std::os::unix::fs::MetadataExt::blocks(file);
+    // Some file systems do not tell blocks.
+    if blocks == 0 { file.len() } else { file.len().min(blocks.saturating_mul(512 * 64)) }
+}
+
+/// Returns the length of a file.
+#[cfg(not(unix))]
+#[must_use]
+pub fn written(file: &std::fs::Metadata) -> u64 {
+    file.len()
 }

@@ -8,7 +8,7 @@
 //! | [`tcp`], [`tcp_window`] | the kernel's record of a TCP connection |
 //! | [`options`], [`buffers`] | options of sockets, and buffers beyond the default limit |
 //! | [`ready`], [`timer`] | waits for sockets, and for an instant |
-//! | [`host`], [`cpu`], [`files`] | the machine, this process's CPU time, its limit of open files |
+//! | [`host`], [`cpu`], [`files`] | the machine, this process's CPU time, its limit of open files, the length of files |
 //! | [`localtime`], [`terminal`], [`hangup`] | local time, the terminal, SIGHUP |
 //! | [`modem`], [`keys`] | control lines of serial ports; keys one by one |
 //! | [`pty`], [`local_socket`] | pseudo-terminals; sockets that are files |

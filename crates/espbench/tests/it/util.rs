@@ -164,8 +164,13 @@ impl ChildProcess {
         self.child.id()
     }
 
+    /// Returns whether a line that nobody has read yet contains `what`; those before it are gone.
+    pub fn has_said(&self, what: &str) -> bool {
+        self.lines.try_iter().any(|line| line.contains(what))
+    }
+
     /// Returns how it ended, if it has.
-    fn status(&mut self) -> Option<ExitStatus> {
+    pub fn status(&mut self) -> Option<ExitStatus> {
         self.child.try_wait().expect("the child's status")
     }
 

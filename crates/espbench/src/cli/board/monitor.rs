@@ -3,6 +3,7 @@
 use super::lines::{AddressDecoder, ConsoleLines, MonitorLine};
 use super::ports::PortArgs;
 use crate::cli::output::cannot_write;
+use crate::cli::thread;
 use crate::say::{self, say};
 use crate::serial::open::{self, LOADER_BAUD, NativePort};
 use crate::serial::ports::BoardPort;
@@ -79,7 +80,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     let raw = if is_terminal { RawTerminal::begin() } else { None };
     let mut monitor =
-        Monitor { port, open, lines, log, is_terminal: raw.is_some(), keys: keys(), ends };
+        Monitor { port, open, lines, log, is_terminal: raw.is_some(), keys: keys()?, ends };
     let ended = monitor.run(args);
     drop(raw);
     ended?;
@@ -104,17 +105,20 @@ fn decoder(_: &Args) -> Result<AddressDecoder, UserError> {
 }
 
 /// Reads what is typed, in a thread of its own, which ends with the process.
-fn keys() -> Receiver<Vec<u8>> {
+///
+/// # Errors
+/// There is none to be had.
+fn keys() -> Result<Receiver<Vec<u8>>, UserError> {
     let (sender, keys) = channel();
-    std::thread::spawn(move || {
+    thread::start("the keyboard", move || {
         let mut some = [0; 256];
         while let Ok(n @ 1..) = io::stdin().read(&mut some) {
             if sender.send(some[..n].to_vec()).is_err() {
                 break;
             }
         }
-    });
-    keys
+    })?;
+    Ok(keys)
 }
 
 /// Console that is shown.

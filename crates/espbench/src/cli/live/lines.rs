@@ -1,8 +1,10 @@
 //! `--format jsonl`: a thread that prints lines at once, and once a second what became of the probes.
 
 use super::Now;
+use crate::cli::thread;
 use crate::render::jsonl;
 use crate::say::{self, say};
+use crate::user_error::UserError;
 use espbench_measure::live::event::LiveEvent;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -25,12 +27,16 @@ pub(super) struct LineWriter {
 }
 
 impl LineWriter {
-    pub(super) fn start(now: Arc<Now>) -> Self {
+    /// Starts the printing thread.
+    ///
+    /// # Errors
+    /// There is no thread for it.
+    pub(super) fn start(now: Arc<Now>) -> Result<Self, UserError> {
         let (lines, waiting) = sync_channel(WAITING);
         let dropped = Arc::new(AtomicU64::new(0));
         let count = Arc::clone(&dropped);
-        let thread = std::thread::spawn(move || print(&waiting, &now, &count));
-        Self { lines: Some(lines), dropped, thread: Some(thread) }
+        let thread = thread::start("--format jsonl", move || print(&waiting, &now, &count))?;
+        Ok(Self { lines: Some(lines), dropped, thread: Some(thread) })
     }
 
     /// Hands a line on; a reader that is too slow holds nothing up.

@@ -4,8 +4,10 @@ use super::Now;
 use crate::cli::file;
 use crate::cli::http::{self, HttpLimits, HttpReply, Request};
 use crate::cli::output::cannot_write;
+use crate::cli::thread;
 use crate::render::openmetrics;
 use crate::say::say;
+use crate::user_error::UserError;
 use anyhow::Context as _;
 use std::net::{Ipv4Addr, TcpListener, ToSocketAddrs as _};
 use std::path::{Path, PathBuf};
@@ -91,14 +93,18 @@ pub(super) struct Metrics {
 }
 
 impl Metrics {
-    pub(super) fn start(outlet: Outlet, now: Arc<Now>) -> Self {
+    /// Starts the thread.
+    ///
+    /// # Errors
+    /// There is none to be had.
+    pub(super) fn start(outlet: Outlet, now: Arc<Now>) -> Result<Self, UserError> {
         let stop = Arc::new(AtomicBool::new(false));
         let flag = Arc::clone(&stop);
-        let thread = std::thread::spawn(move || match outlet {
+        let thread = thread::start("--openmetrics", move || match outlet {
             Outlet::File(path) => keep(&path, &now, &flag),
             Outlet::Http(listener) => http::serve(&listener, LIMITS, &flag, |it| answer(it, &now)),
-        });
-        Self { stop, thread: Some(thread) }
+        })?;
+        Ok(Self { stop, thread: Some(thread) })
     }
 }
 

@@ -10,6 +10,7 @@ pub use metrics::{Outlet, Where, parse};
 
 use super::common::{Format, MeasureArgs};
 use crate::render::openmetrics::{Figures, Snapshot};
+use crate::user_error::UserError;
 use espbench_measure::cell::Origin;
 use espbench_measure::label;
 use espbench_measure::live::Meter;
@@ -56,13 +57,15 @@ struct State {
 
 impl Feed {
     /// Begins to tell of a run with so many cells to do.
-    #[must_use]
+    ///
+    /// # Errors
+    /// There is no thread for it.
     pub fn start(
         args: &MeasureArgs,
         outlet: Option<Outlet>,
         facts: &RunFacts,
         cells: usize,
-    ) -> Self {
+    ) -> Result<Self, UserError> {
         let run = Snapshot {
             run: facts.name.clone(),
             target: facts.target.clone(),
@@ -72,12 +75,12 @@ impl Feed {
             ..Snapshot::default()
         };
         let now = Arc::new(Now { run, begun: Instant::now(), state: Mutex::default() });
-        let lines =
-            (args.output.format == Format::Jsonl).then(|| LineWriter::start(Arc::clone(&now)));
-        let metrics = outlet.map(|outlet| Metrics::start(outlet, Arc::clone(&now)));
+        let prints = args.output.format == Format::Jsonl;
+        let lines = prints.then(|| LineWriter::start(Arc::clone(&now))).transpose()?;
+        let metrics = outlet.map(|it| Metrics::start(it, Arc::clone(&now))).transpose()?;
         let feed = Self { now, lines, metrics };
         feed.tell(|| LiveEvent::run(facts, cells));
-        feed
+        Ok(feed)
     }
 
     fn is_idle(&self) -> bool {

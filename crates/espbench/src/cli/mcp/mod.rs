@@ -20,6 +20,7 @@ mod results;
 mod told;
 mod words;
 
+use crate::cli::thread;
 use crate::user_error::{ForUser as _, UserError};
 use ask::{CheckAsked, CompareAsked, DoctorAsked, PredictAsked, ReadAsked, RunAsked, TuneAsked};
 use child::Child;
@@ -45,6 +46,8 @@ pub struct Args {
 /// The client does not speak the protocol.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let what = || "the server cannot run".to_owned();
+    // The runtime reads stdin by a thread of its own, and panics where there is none.
+    let _ = thread::start("stdin", || ())?.join();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.for_user(what, "start it again")?;
     let child = Child::new(args.store.clone())?;

@@ -309,7 +309,7 @@ fn send_back(test: &ServerTest, header: &ClientHeader) {
 fn say(test: &ServerTest, ended: &stream::Ended) {
     match ended {
         stream::Ended::Normally | stream::Ended::Early(_) | stream::Ended::Stopped => {}
-        stream::Ended::Silent => {
+        stream::Ended::Silent | stream::Ended::Stalled(_) => {
             test.note(&format!("fell silent for {} s without closing: given up", IDLE.as_secs()));
         }
         stream::Ended::Unread(octets) => {

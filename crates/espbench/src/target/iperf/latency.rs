@@ -10,7 +10,7 @@ use crate::target::round_trips::ProbeExchange;
 use crate::target::udp_echo::UdpCarrier;
 use crate::target::{Sink, TargetError};
 use espbench_measure::plan::ECHO_PORT;
-use espbench_model::sample::{Link, Sample};
+use espbench_model::sample::{Fate, Link, Sample};
 use espbench_model::time::Duration;
 use espbench_model::workload::{EchoFormat, Latency, LatencyBy, Ping, UdpEcho};
 use espbench_proto::node::echo::{Prober, SLOTS};
@@ -38,8 +38,15 @@ pub(super) fn around(
     let count = latency.idle.as_nanos().div_ceil(latency.interval.as_nanos().max(1));
     let count = u32::try_from(count).unwrap_or(u32::MAX).max(1);
     let over = AtomicBool::new(false);
-    let mut idle = ProbeSink { cell, outbox: outbox.clone(), link: Link::IDLE };
+    let (outbox, link) = (outbox.clone(), Link::IDLE);
+    let mut idle = ProbeSink { cell, outbox, link, has_reply: false };
     probe(&mut idle, latency, by, count, None)?;
+    if !idle.has_reply && !cell.stopped() {
+        return Err(cell.protocol_error(
+            "none of the echoes over the idle link came back as it was sent",
+            "check that an echo answers there (--latency udp:PORT), or leave --latency out",
+        ));
+    }
     let mut loaded = ProbeSink { link: Link::LOADED, ..idle };
     std::thread::scope(|scope| {
         let probes = beside(scope, || probe(&mut loaded, latency, by, u32::MAX, Some(&over)))?;
@@ -135,11 +142,14 @@ struct ProbeSink<'a> {
     cell: &'a IperfCell<'a>,
     outbox: StreamOutbox,
     link: Link,
+    /// Whether a probe has come back as it was sent.
+    has_reply: bool,
 }
 
 impl Sink for ProbeSink<'_> {
     fn sample(&mut self, sample: Sample) {
         if let Sample::Probe(probe) = sample {
+            self.has_reply |= matches!(probe.fate, Fate::Delivered | Fate::Late);
             self.outbox
                 .sample(Sample::Probe(espbench_model::sample::Probe { link: self.link, ..probe }));
         }

@@ -269,6 +269,7 @@ fn first_bytes(
     loop {
         match stream.peek(&mut first) {
             Ok(count) => {
+                in_time(cell, start)?;
                 let alone = count == 1;
                 return match server_greeting(&first[..count]).filter(|_| alone) {
                     Some(what) => Err(iperf3_error(cell, what)),
@@ -291,12 +292,32 @@ fn first_bytes(
     }
 }
 
+/// Refuses a stream that begins when its test is over.
+fn in_time(cell: &IperfCell<'_>, start: Instant) -> Result<(), TargetError> {
+    let after = cell.clock.now().since(start);
+    match cell.limit {
+        Limit::Time(time) if after > time => Err(cell.protocol_error(
+            format!(
+                "the server sent its first byte after {:.1} s, when the test of {} s was over",
+                after.as_secs_f64(),
+                time.as_secs_f64()
+            ),
+            "it is busy with another client, or no iperf 2 server; take a longer test (-t)",
+        )),
+        _ => Ok(()),
+    }
+}
+
 fn broken(cell: &IperfCell<'_>, ended: pump::Ended) -> Result<(), TargetError> {
     match ended {
         pump::Ended::Normally | pump::Ended::Stopped => Ok(()),
         pump::Ended::Silent => Err(cell.protocol_error(
             format!("the server fell silent for {} s before the end", IDLE.as_secs()),
             "it vanished, or the link broke; what came before is kept",
+        )),
+        pump::Ended::Stalled(came) => Err(cell.protocol_error(
+            format!("the server fell silent {}", early(cell.limit, came)),
+            "it is no iperf 2 server, it vanished, or the link broke; what came before is kept",
         )),
         pump::Ended::Early(came) => Err(cell.protocol_error(
             format!("the server ended the test early, {}", early(cell.limit, came)),

@@ -4,6 +4,7 @@
 
 mod arguments;
 mod bounds;
+mod endless;
 mod files;
 mod servers;
 mod store;

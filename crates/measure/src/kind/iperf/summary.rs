@@ -59,7 +59,8 @@ pub(super) fn summarize(
     if workload.bounceback.is_some() {
         return bounce::summarize(place, recorded, context);
     }
-    let mut out = IperfCells { place, context, cells: Vec::new() };
+    let failed = recorded.error.is_some();
+    let mut out = IperfCells { place, context, failed, cells: Vec::new() };
     let (sent, received, reported) = (
         ObserverCounts::of(Observer::Sender, workload, recorded),
         ObserverCounts::of(Observer::Receiver, workload, recorded),
@@ -162,6 +163,12 @@ impl ObserverCounts {
 
     fn is_empty(&self) -> bool {
         self.rates.is_empty() && self.totals.is_empty()
+    }
+
+    /// Returns whether nothing was moved.
+    fn is_still(&self) -> bool {
+        self.totals.iter().all(|total| total.bytes == 0)
+            && self.rates.iter().all(|&rate| rate == 0.0)
     }
 
     fn sum(&self, count: impl Fn(&Interval) -> Option<u64>) -> Option<u64> {
@@ -320,6 +327,8 @@ pub(super) fn best_second(rates: &[f64], length: Duration) -> Option<f64> {
 struct IperfCells<'a> {
     place: CellColumns<'a>,
     context: &'a SummaryContext<'a>,
+    /// Whether the test failed: then that nothing was moved is no figure.
+    failed: bool,
     cells: Vec<Cell>,
 }
 
@@ -329,6 +338,9 @@ impl IperfCells<'_> {
     }
 
     fn throughput(&mut self, metric: &str, seen: &ObserverCounts) {
+        if self.failed && seen.is_still() {
+            return;
+        }
         let estimate = if let Some(rate) = seen.over {
             around(rate, &seen.rates)
         } else if seen.rates.is_empty() {
@@ -360,8 +372,7 @@ impl IperfCells<'_> {
         if sent.is_empty() {
             return;
         }
-        let nothing = taken.totals.iter().all(|t| t.bytes == 0);
-        if nothing && taken.rates.iter().all(|&rate| rate == 0.0) {
+        if taken.is_still() {
             self.unknown(if taken.is_empty() {
                 "nothing tells what the device took"
             } else {

@@ -12,6 +12,8 @@ use espbench_model::time::{Duration, Instant};
 const SILENCE: Duration = Duration::from_millis(500);
 /// Reports sent at most (`TRYCOUNT` of iperf 2).
 const REPORTS: u32 = 10;
+/// Greatest number that a sender reaches: twelve million datagrams a second for a day.
+const ID_MOST: u64 = 1 << 40;
 
 /// The settings of a receiver.
 #[derive(Clone, Copy, Debug)]
@@ -152,7 +154,7 @@ impl UdpReceiver {
         };
         let id = datagram.id(self.setup.width);
         // The last datagram's number is above all others: a lower one is noise, not an end.
-        if id < 0 && id.unsigned_abs() < self.tracker.next() {
+        if id.unsigned_abs() > ID_MOST || id < 0 && id.unsigned_abs() < self.tracker.next() {
             self.strays += 1;
             return DatagramKind::Stray;
         }

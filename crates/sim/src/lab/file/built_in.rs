@@ -4,11 +4,7 @@ use super::FileKind;
 
 macro_rules! file {
     ($kind:ident, $folder:literal, $name:literal) => {
-        (
-            FileKind::$kind,
-            $name,
-            include_str!(concat!("../../../", $folder, "/", $name, ".toml")),
-        )
+        (FileKind::$kind, $name, include_str!(concat!("../../../", $folder, "/", $name, ".toml")))
     };
 }
 

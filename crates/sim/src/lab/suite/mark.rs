@@ -218,12 +218,12 @@ pub const STREAM_FIGURES: AwaitedLine = AwaitedLine {
 };
 /// The time of an encryption.
 pub const ENCRYPTION_TIME: AwaitedLine = AwaitedLine {
-    is: |mark| matches!(mark, LineMark::Encrypted(_)),
+    is: |mark| matches!(mark, LineMark::Encrypted(1..)),
     what: "the time of encryption",
 };
 /// The time of a decryption.
 pub const DECRYPTION_TIME: AwaitedLine = AwaitedLine {
-    is: |mark| matches!(mark, LineMark::Decrypted(_)),
+    is: |mark| matches!(mark, LineMark::Decrypted(1..)),
     what: "the time of decryption",
 };
 /// The end of an initiator's job of handing the key out, or why there was none.
