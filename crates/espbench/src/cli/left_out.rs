@@ -1,4 +1,4 @@
-//! What a build may lack: cargo's features, and the commands and flags that are theirs.
+//! Parts that a build may lack: features of cargo, with their commands and flags.
 
 use crate::user_error::UserError;
 
