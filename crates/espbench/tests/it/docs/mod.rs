@@ -17,7 +17,6 @@ mod page;
 mod run;
 mod shown;
 
-pub use page::root;
 use page::{Fence, Page, pages};
 use run::Reader;
 
