@@ -237,6 +237,10 @@ impl IdfConsole {
     }
 
     fn key(&mut self, byte: u8) {
+        // Ctrl-U, as the line editor takes it.
+        if byte == 0x15 {
+            return self.typed.clear();
+        }
         if byte != b'\r' {
             self.typed.push(char::from(byte));
             return self.say(&format!("\riperf> {}\x1b[0K", self.typed));
