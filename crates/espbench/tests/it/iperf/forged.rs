@@ -112,7 +112,7 @@ fn one_address_takes_not_all_the_room_and_two_that_say_no_more_keep_nobody_out()
     let begun = Instant::now();
     let work = Iperf { time: ProtoDuration::from_millis(200), ..UDP };
     while begun.elapsed() < PATIENCE {
-        let (seen, result) = client(server.service.address, work.clone());
+        let (seen, result) = client(server.service.address, work);
         if result.is_ok() && !seen.totals(Observer::Peer).is_empty() {
             return;
         }
