@@ -9,6 +9,7 @@ use std::process::Command;
 #[test]
 fn the_page_is_the_folder_that_the_environment_names() {
     let bench = TestDir::new();
+    std::fs::create_dir(bench.path("page")).unwrap();
     bench.write("page/index.html", "<!doctype html><title>ours</title>");
     let mut command = bench.command(&["serve", "--port", "0"]);
     command.env("ESPBENCH_PAGE", bench.path("page"));
