@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 
 const PLAN: &str = "name = \"a\"\n[[measure]]\nkind = \"udp-echo\"\nsize = 20\ncount = 3\n\
-                    [[measure]]\nkind = \"iperf\"\ntime = \"20 ms\"\ninterval = \"10 ms\"\n";
+                    [[measure]]\nkind = \"iperf\"\ntime = \"400 ms\"\ninterval = \"200 ms\"\n";
 
 /// Formats of reports, each with what it needs.
 const FORMATS: [&[&str]; 8] = [
