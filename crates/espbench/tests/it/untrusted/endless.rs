@@ -6,7 +6,7 @@ use rusqlite::Connection;
 use std::process::{Command, Stdio};
 
 const PLAN: &str = "name = \"a\"\n[[measure]]\nkind = \"udp-echo\"\nsize = [20, 30]\ncount = 9\n\
-                    [[measure]]\nkind = \"iperf\"\ntime = \"20 ms\"\ninterval = \"10 ms\"\n";
+                    [[measure]]\nkind = \"iperf\"\ntime = \"400 ms\"\ninterval = \"200 ms\"\n";
 
 /// Questions to a store, each of which reads other tables.
 const QUESTIONS: [&[&str]; 10] = [
