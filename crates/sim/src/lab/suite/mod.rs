@@ -114,8 +114,12 @@ pub fn scene(
     let set = overridden::of(workload, library, &scene.name, lab.is_some())?;
     let differs = set.iter().filter(|it| it.plan != it.lab);
     scene.overridden = differs.map(ToString::to_string).collect();
-    if scene.overridden.is_empty() && built_in_text(FileKind::Lab, &scene.name).is_some() {
-        // Where our own labs stretch a model, their sources say so: the reader did not, and can do nothing about it.
+    // Where our own labs stretch a model, their sources say so: the reader did not, and can do nothing about it.
+    if let Workload::Wifi(work) = workload
+        && work.lab.distance_m.is_none()
+        && work.lab.environment.is_none()
+        && built_in_text(FileKind::Lab, &scene.name).is_some()
+    {
         scene.environment.valid_m = None;
     }
     Ok(scene)
