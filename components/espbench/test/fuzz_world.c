@@ -3,9 +3,7 @@
  * SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "fuzz_world.h"
 
-#include "espbench_internal.h"
-
-#include <string.h>
+#include "wrapped.h"
 
 #define MOST_PACKETS 40
 #define MOST_MICROS 40000000
@@ -84,24 +82,6 @@ static ssize_t sent(size_t size)
     return (ssize_t)(chance(4) == 0 ? chance((uint32_t)size) : size);
 }
 
-/* What the linker puts in the place of the system. */
-uint64_t __wrap_espbench_port_now(void);
-void __wrap_espbench_port_sleep_ms(uint32_t ms);
-bool __wrap_espbench_port_task(const char *name, void (*run)(void *), void *argument);
-bool __wrap_espbench_stopped(espbench_service_t *service);
-int __wrap_espbench_net_udp(uint16_t port);
-int __wrap_espbench_net_listen(uint16_t port);
-int __wrap_espbench_net_connect(const struct sockaddr_in *to);
-bool __wrap_espbench_net_unblock(int fd);
-int __wrap_espbench_net_resolve(const char *host, uint16_t port, struct sockaddr_in *out);
-void __wrap_espbench_wait(espbench_wait_t *wait, uint64_t us);
-ssize_t __wrap_recv(int fd, void *buffer, size_t size, int flags);
-ssize_t __wrap_recvfrom(int fd, void *buffer, size_t size, int flags, struct sockaddr *from, socklen_t *length);
-ssize_t __wrap_send(int fd, const void *data, size_t size, int flags);
-ssize_t __wrap_sendto(int fd, const void *data, size_t size, int flags, const struct sockaddr *to, socklen_t length);
-int __wrap_accept(int fd, struct sockaddr *from, socklen_t *length);
-int __wrap_getsockopt(int fd, int level, int name, void *value, socklen_t *length);
-
 uint64_t __wrap_espbench_port_now(void)
 {
     now += chance(2000);
@@ -126,12 +106,6 @@ bool __wrap_espbench_stopped(espbench_service_t *service)
 {
     (void)service;
     return packets <= 0 || now >= until;
-}
-
-/* Answers a descriptor that may be closed. */
-static int opened(void)
-{
-    return open("/dev/null", O_RDWR);
 }
 
 int __wrap_espbench_net_udp(uint16_t port)
@@ -187,13 +161,7 @@ ssize_t __wrap_recvfrom(int fd, void *buffer, size_t size, int flags, struct soc
 {
     (void)fd;
     (void)flags;
-    struct sockaddr_in peer;
-    memset(&peer, 0, sizeof peer);
-    peer.sin_family = AF_INET;
-    peer.sin_addr.s_addr = htonl(0x7F000001);
-    peer.sin_port = htons((uint16_t)(chance(20) == 0 ? chance(65536) : 40000 + chance(3)));
-    memcpy(from, &peer, sizeof peer);
-    *length = sizeof peer;
+    came_from((uint16_t)(chance(20) == 0 ? chance(65536) : 40000 + chance(3)), from, length);
     return packet(buffer, size);
 }
 

@@ -6,11 +6,10 @@
  * the processor for 50 ms is typed, and gets it as FreeRTOS gives it out: at once above the service's priority, tick by tick in turn
  * beside it and seven services more, and below it only while the service waits.
  * SPDX-License-Identifier: MIT OR Apache-2.0 */
-#include "espbench_internal.h"
+#include "wrapped.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define TICK_US 10000
 #define CALL_US 100
@@ -51,23 +50,6 @@ static void pass(uint64_t us, bool waits)
     now = now > end ? now : end;
 }
 
-uint64_t __wrap_espbench_port_now(void);
-void __wrap_espbench_port_sleep_ms(uint32_t ms);
-bool __wrap_espbench_port_task(const char *name, void (*run)(void *), void *argument);
-bool __wrap_espbench_stopped(espbench_service_t *service);
-int __wrap_espbench_net_udp(uint16_t port);
-int __wrap_espbench_net_listen(uint16_t port);
-int __wrap_espbench_net_connect(const struct sockaddr_in *to);
-bool __wrap_espbench_net_unblock(int fd);
-int __wrap_espbench_net_resolve(const char *host, uint16_t port, struct sockaddr_in *out);
-void __wrap_espbench_wait(espbench_wait_t *wait, uint64_t us);
-ssize_t __wrap_recv(int fd, void *buffer, size_t size, int flags);
-ssize_t __wrap_recvfrom(int fd, void *buffer, size_t size, int flags, struct sockaddr *from, socklen_t *length);
-ssize_t __wrap_send(int fd, const void *data, size_t size, int flags);
-ssize_t __wrap_sendto(int fd, const void *data, size_t size, int flags, const struct sockaddr *to, socklen_t length);
-int __wrap_accept(int fd, struct sockaddr *from, socklen_t *length);
-int __wrap_getsockopt(int fd, int level, int name, void *value, socklen_t *length);
-
 uint64_t __wrap_espbench_port_now(void)
 {
     return now;
@@ -96,11 +78,6 @@ bool __wrap_espbench_stopped(espbench_service_t *service)
 {
     (void)service;
     return now >= END_US;
-}
-
-static int opened(void)
-{
-    return open("/dev/null", O_RDWR);
 }
 
 int __wrap_espbench_net_udp(uint16_t port)
@@ -155,13 +132,7 @@ ssize_t __wrap_recvfrom(int fd, void *buffer, size_t size, int flags, struct soc
     (void)fd;
     (void)flags;
     pass(CALL_US, false);
-    struct sockaddr_in peer;
-    memset(&peer, 0, sizeof peer);
-    peer.sin_family = AF_INET;
-    peer.sin_addr.s_addr = htonl(0x7F000001);
-    peer.sin_port = htons(40000);
-    memcpy(from, &peer, sizeof peer);
-    *length = sizeof peer;
+    came_from(40000, from, length);
     size = size < 1470 ? size : 1470;
     memset(buffer, 0, size);
     number++;

@@ -17,16 +17,18 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
 use esp_now::transcript::item::{DeviceLine, IperfLine};
-use espbench_ieee80211::mac::Mac;
-
 use esp_now::transcript::{
     LineSplitter, Query, SessionOutput, TranscriptEntry, TranscriptItem, TranscriptSession,
 };
+use espbench_ieee80211::mac::Mac;
 use espbench_model::sample::Sample;
 use espbench_model::time::Instant;
 use espbench_sim::lab::live::late_of;
 use espbench_sim::lab::nodes::terminal::{PAUSE, Terminal};
 use espbench_sim::lab::suite::mark::{LineMark, MarkedLine};
+
+/// Ctrl-U. The head of the first command would else be what is left of an answer that the line editor did not ask for.
+const CLEAR_LINE: u8 = 0x15;
 
 /// Bytes of the longest line: lists of a hundred devices.
 const LINE: usize = 4096;
@@ -416,8 +418,7 @@ impl BoardConsole {
             return;
         }
         if self.unasked && self.terminal.is_ready() {
-            // Ctrl-U clears the line, whose head would else be what is left of that answer.
-            self.out.push(0x15);
+            self.out.push(CLEAR_LINE);
             (self.unasked, self.hold) = (false, Some(now + PAUSE));
         }
         if self.hold.is_some_and(|at| now < at) {

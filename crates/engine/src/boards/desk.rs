@@ -49,7 +49,7 @@ pub(super) struct BoardDesk<'a> {
     first: u64,
     /// Sequence numbers of the probes that each board has told of.
     pub(super) told: Vec<Vec<u64>>,
-    /// Probes that were asked for, where that is known: no line tells of another.
+    /// Number of probes that were asked for, where it is known: a line about another is counted and left out.
     most: Option<u64>,
 }
 
@@ -138,7 +138,7 @@ impl<'a> BoardDesk<'a> {
         (self.first, self.take, self.most) = (first, Some(take), None);
     }
 
-    /// Keeps probes of this device alone, and no more than so many.
+    /// Keeps probes of this device alone, and those below `count`.
     pub(super) fn pings(&mut self, board: usize, device: Mac, count: u32) {
         self.seats[board].console.hears(device);
         self.most = Some(count.into());

@@ -1,8 +1,7 @@
 //! Bound on the work that a store may ask for: pages of a crafted file may name each other in circles, or have the same child a
 //! hundred times, and then a few kilobytes have more rows than can ever be read.
 //!
-//! The bound follows from the length of the file, so that a store of honest size never meets it: each page is read once
-//! for each statement,.
+//! The bound follows from the length of the file, so that an honest store never meets it: a statement reads each of its pages once.
 
 use crate::sys::files::written;
 use rusqlite::Connection;

@@ -280,13 +280,13 @@ fn ended(
     if let Some(other) = not_iperf(flow) {
         return Err(cell.protocol_error(other, "see what listens there: it is no iperf 2 server"));
     }
-    if flow.received() == 1 && matches!(cell.limit, Limit::Time(_)) && !cell.stopped() {
-        return Err(cell.protocol_error(
-            "the server sent one datagram, and no rate follows from one",
-            "it may be an echo that sent the question back: see what listens there",
-        ));
-    }
     if flow.ending() == Some(Ending::Silence) && !cell.stopped() {
+        if flow.received() == 1 && matches!(cell.limit, Limit::Time(_)) {
+            return Err(cell.protocol_error(
+                "the server sent one datagram and no end, and no rate follows from one",
+                "it may be an echo that sent the question back: see what listens there",
+            ));
+        }
         if let Some(missing) = cut_short(cell, flow) {
             return Err(cell.protocol_error(
                 format!("the server fell silent {missing}"),

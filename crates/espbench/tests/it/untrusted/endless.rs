@@ -1,6 +1,6 @@
 //! Stores of others whose pages are in circles, or have one child many times: a few kilobytes with more rows than can be read.
 
-use super::must_be_shown;
+use super::{must_be_shown, store_of};
 use crate::util::{Ran, TestDir};
 use rusqlite::Connection;
 use std::process::{Command, Stdio};
@@ -97,19 +97,15 @@ fn ask(bench: &TestDir, words: &[&str]) -> Ran {
 #[test]
 fn no_store_is_read_without_end() {
     let bench = TestDir::new();
-    bench.write("plan.toml", PLAN);
-    bench.run(&["run", "plan.toml", "--on", "loopback", "-q"]).ok();
-    let whole = bench.path("whole.sqlite");
-    let db = Connection::open(bench.store()).unwrap();
     // A console is recorded where boards are; the facts of the run need pages of their own.
-    db.execute_batch(
+    let whole = store_of(
+        &bench,
+        PLAN,
         "CREATE TABLE console (cell_id INTEGER NOT NULL, port TEXT NOT NULL, at_ns INTEGER NOT NULL, bytes BLOB NOT NULL) STRICT;
          CREATE INDEX console_cell ON console (cell_id);
          INSERT INTO console SELECT 1, 'p', rowid, x'41420a' FROM probe;
          UPDATE run SET facts = json_set(facts, '$.target', hex(zeroblob(9000)));",
-    )
-    .unwrap();
-    db.execute("VACUUM INTO ?1", [whole.display().to_string()]).unwrap();
+    );
     let roots: Vec<(String, String, u32)> = Connection::open(&whole)
         .unwrap()
         .prepare("SELECT type, name, rootpage FROM sqlite_schema")

@@ -11,6 +11,7 @@ mod store;
 
 use crate::util::{Ran, TestDir};
 use espbench_model::untrusted::is_unsafe;
+use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 
 /// A title of the terminal, a colour by C1, a bell, and text from right to left.
@@ -34,6 +35,17 @@ fn shown(bench: &TestDir, line: &[&str]) -> Ran {
     let ran = bench.run(line);
     must_be_shown(&ran, &line.join(" "));
     ran
+}
+
+/// Runs a plan, changes the store that it leaves, and returns a whole copy of that, to be damaged again and again.
+fn store_of(bench: &TestDir, plan: &str, change: &str) -> PathBuf {
+    bench.write("plan.toml", plan);
+    bench.run(&["run", "plan.toml", "--on", "loopback", "-q"]).ok();
+    let whole = bench.path("whole.sqlite");
+    let db = Connection::open(bench.store()).unwrap();
+    db.execute_batch(change).unwrap();
+    db.execute("VACUUM INTO ?1", [whole.display().to_string()]).unwrap();
+    whole
 }
 
 /// Returns the source files of the command, by their names within `src`.

@@ -1,6 +1,6 @@
 //! Stores of others: each column of text, and each text within its values.
 
-use super::{HOSTILE, shown};
+use super::{HOSTILE, shown, store_of};
 use crate::util::TestDir;
 use espbench_measure::run::{LabFit, RunFacts, Site};
 use rusqlite::Connection;
@@ -76,13 +76,8 @@ fn hostile_copies(value: &Value) -> Vec<Value> {
 #[test]
 fn no_text_of_a_store_reaches_the_terminal_raw() {
     let bench = TestDir::new();
-    bench.write("plan.toml", PLAN);
-    bench.run(&["run", "plan.toml", "--on", "loopback", "-q"]).ok();
-    let whole = bench.path("whole.sqlite");
-    let db = Connection::open(bench.store()).unwrap();
-    db.execute("VACUUM INTO ?1", [whole.display().to_string()]).unwrap();
-    let columns = columns(&db);
-    drop(db);
+    let whole = store_of(&bench, PLAN, "");
+    let columns = columns(&Connection::open(&whole).unwrap());
     assert!(columns.len() >= 12, "{columns:?}");
     let mut tried = 0;
     for (table, column) in columns {
