@@ -29,24 +29,6 @@ verify "$work/one/SHA256SUMS" || fail "the signature does not hold"
 sed 's/^./0/' "$work/one/SHA256SUMS" >"$work/changed"
 ! verify "$work/changed" || fail "a changed list of checksums passes"
 
-# Serves the page with an installed command, and fetches it: `fetches COMMAND…`.
-fetches() {
-    env -u ESPBENCH_PAGE python3 - "$@" <<'PYTHON'
-import re, subprocess, sys, urllib.request
-
-with subprocess.Popen([*sys.argv[1:], "serve", "--port", "0"], stdout=subprocess.PIPE, text=True) as server:
-    try:
-        url = server.stdout.readline().strip()
-        page = urllib.request.urlopen(url, timeout=60).read().decode()
-        scripts = re.findall(r'<script[^>]* src="\./([^"]+)"', page)
-        assert scripts, page
-        for script in scripts:
-            assert urllib.request.urlopen(url + script, timeout=60).read(), script
-    finally:
-        server.terminate()
-PYTHON
-}
-
 # The archive.
 mkdir "$work/archive"
 tar xzf "$work"/one/espbench-*.tar.gz -C "$work/archive"
@@ -56,7 +38,7 @@ for file in README.md CHANGELOG.md LICENSE-MIT LICENSE-APACHE THIRD-PARTY-LICENS
     [ -s "$tree/$file" ] || fail "the archive has no $file"
 done
 bash -n "$tree/completions/espbench.bash"
-fetches "$tree/espbench" || fail "the archive serves no page"
+ci/page_served.py "$tree/espbench" || fail "the archive serves no page"
 # Every crate of the bill of materials has its licence's text.
 python3 - "$tree" <<'PYTHON'
 import json, sys
@@ -83,7 +65,7 @@ mkdir -p "$work/root/var/lib/dpkg/info" "$work/root/var/lib/dpkg/updates"
 dpkg=(dpkg --root="$work/root" --force-not-root --force-depends --force-script-chrootless --log=/dev/null)
 "${dpkg[@]}" --install "$work"/one/espbench_*.deb >/dev/null 2>&1
 "$work/root/usr/bin/espbench" --version
-fetches "$work/root/usr/bin/espbench" || fail "the package serves no page"
+ci/page_served.py "$work/root/usr/bin/espbench" || fail "the package serves no page"
 [ -s "$work/root/usr/share/man/man1/espbench.1.gz" ] || fail "the package has no manual page"
 (cd "$work/root" && md5sum --quiet --check var/lib/dpkg/info/espbench.md5sums)
 "${dpkg[@]}" --remove espbench >/dev/null 2>&1
@@ -119,7 +101,7 @@ if [ "$(id -u)" = 0 ]; then
     chroot --userspec=65532:65532 "$work/layer" /usr/bin/env -V >/dev/null 2>&1 && fail "the image has more than the command"
     HOME=/data chroot --userspec=65532:65532 "$work/layer" /usr/bin/espbench run crypto-time --on sim -q --format csv \
         --store /data/runs.sqlite | grep -q simulated || fail "the image does not run"
-    fetches chroot --userspec=65532:65532 "$work/layer" /usr/bin/espbench || fail "the image serves no page"
+    ci/page_served.py chroot --userspec=65532:65532 "$work/layer" /usr/bin/espbench || fail "the image serves no page"
 fi
 
 # The bill of materials, by CycloneDX's own schema.
