@@ -2,11 +2,12 @@
 //! prints and how it takes bytes, as `linenoise.c`, `esp_console_repl_chip.c` and the drivers' VFS of ESP-IDF document it.
 //!
 //! - Both directions: received CR is LF, and LF is sent as CR LF.
-//! - The editor is asked for once, by `ESC [ 5 n`: without four bytes of an answer in half a second it is "dumb", and the prompt has no
-//!   colour. A first byte other than ESC ends the question at once.
+//! - The editor is asked for once, by `ESC [ 5 n`: without four bytes of an answer in time it is "dumb", and the prompt has no
+//!   colour. Later releases have more time, and a first byte other than ESC ends the question at once.
 //! - Dumb, it echoes what it takes, drops what is not printable, and ends a line at LF.
-//! - Else it asks `ESC [ 6 n` and a NUL twice before each prompt, and takes what comes up to an `R`, or 31 bytes, for the answer.
-//! - What comes less than 30 ms after it was waited for is pasted: echoed as it is, up to ESP-IDF 4.4 with the end of the line.
+//! - Else it asks `ESC [ 6 n` and a NUL for the width before each prompt, and takes what comes up to an `R`, or 31 bytes, for the answer.
+//!   Later releases ask again on both sides of the prompt, for the width of that.
+//! - What comes less than 30 ms after it was waited for is pasted: echoed as it is, in earlier releases with the end of the line.
 //! - A line has 255 characters; what is beyond is not taken.
 
 use espbench_model::time::Instant;
@@ -30,10 +31,41 @@ pub(super) struct Firmware {
     pub(super) driver: Driver,
     /// Whether prompts and log lines have colours (`CONFIG_LOG_COLORS`).
     pub(super) colours: bool,
-    /// Whether a quick end of line is pasted, as up to ESP-IDF 4.4.
-    pub(super) pastes_return: bool,
+    pub(super) release: &'static Release,
     /// Whether the terminal is asked whether it is one, or the firmware has set the mode (`linenoiseSetDumbMode`).
     pub(super) mode: Mode,
+}
+
+/// Habits in which releases of ESP-IDF differ.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Release {
+    /// Milliseconds in which a terminal has to say that it is one.
+    probe_ms: u64,
+    /// Whether a first byte other than ESC is its refusal.
+    looks_at_first: bool,
+    /// Whether the cursor is asked for on both sides of the prompt.
+    measures_prompt: bool,
+    /// Whether a quick end of line is pasted.
+    pastes_return: bool,
+}
+
+/// The earliest, one between, and the latest. As a commit of `linenoise.c` each has been, the first as far as ESP-IDF 4.4.
+pub(super) const RELEASES: [Release; 3] = [
+    Release { probe_ms: 200, looks_at_first: false, measures_prompt: false, pastes_return: true },
+    Release { probe_ms: 200, looks_at_first: false, measures_prompt: true, pastes_return: true },
+    Release { probe_ms: 500, looks_at_first: true, measures_prompt: true, pastes_return: false },
+];
+
+/// What the cursor is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum CursorQuery {
+    /// Where the line begins.
+    Start,
+    /// Where the right margin is.
+    Margin,
+    /// Where the prompt begins, and where it ends.
+    Before,
+    After,
 }
 
 /// Mode of the line editor.
@@ -54,10 +86,7 @@ enum Stage {
         read: usize,
     },
     Dumb,
-    /// The cursor is asked for, the second time at the right margin.
-    Query {
-        is_second: bool,
-    },
+    Query(CursorQuery),
     Edit {
         since: Instant,
     },
@@ -176,8 +205,8 @@ impl ReplDevice {
                 match self.firmware.mode {
                     Mode::Asked => {
                         self.print("\x1b[5n");
-                        self.stage =
-                            Stage::Probe { until: now + Duration::from_millis(500), read: 0 };
+                        let most = Duration::from_millis(self.firmware.release.probe_ms);
+                        self.stage = Stage::Probe { until: now + most, read: 0 };
                     }
                     Mode::Dumb => self.begin(true),
                     Mode::Editor => self.begin(false),
@@ -186,7 +215,9 @@ impl ReplDevice {
             Stage::Probe { until, read } => {
                 if let Some(byte) = self.input.pop_front() {
                     match read + 1 {
-                        1 if byte != 0x1B => self.without_editor(),
+                        1 if byte != 0x1B && self.firmware.release.looks_at_first => {
+                            self.without_editor();
+                        }
                         4 => self.begin(false),
                         read => self.stage = Stage::Probe { until, read },
                     }
@@ -200,10 +231,10 @@ impl ReplDevice {
                 self.prompt();
             }
             Stage::Runs { .. } => {}
-            Stage::Dumb | Stage::Query { .. } | Stage::Edit { .. } | Stage::Escape { .. } => {
+            Stage::Dumb | Stage::Query(_) | Stage::Edit { .. } | Stage::Escape { .. } => {
                 let Some(byte) = self.input.pop_front() else { return };
                 match self.stage {
-                    Stage::Query { is_second } => self.answered(now, is_second, byte),
+                    Stage::Query(query) => self.answered(now, query, byte),
                     Stage::Edit { since } => self.edit(now, since, byte),
                     Stage::Escape { seen } => self.escape(now, seen, byte),
                     _ => self.take(now, byte),
@@ -237,17 +268,17 @@ impl ReplDevice {
             self.print(&format!("{PROMPT} "));
             self.stage = Stage::Dumb;
         } else {
-            self.ask(false);
+            self.ask(CursorQuery::Start);
         }
     }
 
-    fn ask(&mut self, is_second: bool) {
+    fn ask(&mut self, query: CursorQuery) {
         self.out.extend(b"\x1b[6n\0");
         self.answer.clear();
-        self.stage = Stage::Query { is_second };
+        self.stage = Stage::Query(query);
     }
 
-    fn answered(&mut self, now: Instant, is_second: bool, byte: u8) {
+    fn answered(&mut self, now: Instant, query: CursorQuery, byte: u8) {
         if byte != b'R' {
             if byte != b'\n' {
                 self.answer.push(byte);
@@ -257,15 +288,27 @@ impl ReplDevice {
             }
         }
         let is_valid = self.answer.starts_with(b"\x1b[") && self.answer.contains(&b';');
-        if is_valid && !is_second {
-            self.out.extend(b"\x1b[999C");
-            return self.ask(true);
+        let measures = self.firmware.release.measures_prompt;
+        match query {
+            CursorQuery::Start if is_valid => {
+                self.out.extend(b"\x1b[999C");
+                return self.ask(CursorQuery::Margin);
+            }
+            CursorQuery::Margin if is_valid => self.out.extend(b"\x1b[79D"),
+            _ => {}
         }
-        if is_valid {
-            self.out.extend(b"\x1b[79D");
+        match query {
+            CursorQuery::Start | CursorQuery::Margin if measures => self.ask(CursorQuery::Before),
+            CursorQuery::Before => {
+                self.out.extend(self.shown_prompt().bytes());
+                self.ask(CursorQuery::After);
+            }
+            CursorQuery::After => self.stage = Stage::Edit { since: now },
+            CursorQuery::Start | CursorQuery::Margin => {
+                self.out.extend(self.shown_prompt().bytes());
+                self.stage = Stage::Edit { since: now };
+            }
         }
-        self.out.extend(self.shown_prompt().bytes());
-        self.stage = Stage::Edit { since: now };
     }
 
     fn shown_prompt(&self) -> String {
@@ -278,7 +321,7 @@ impl ReplDevice {
 
     fn edit(&mut self, now: Instant, since: Instant, byte: u8) {
         self.stage = Stage::Edit { since: now };
-        if now.since(since) < PASTE && (byte != b'\n' || self.firmware.pastes_return) {
+        if now.since(since) < PASTE && (byte != b'\n' || self.firmware.release.pastes_return) {
             if self.line.len() < LINE_MOST {
                 self.line.push(byte);
                 self.print(&char::from(byte).to_string());

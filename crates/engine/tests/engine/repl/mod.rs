@@ -2,7 +2,7 @@
 
 mod device;
 
-use device::{Driver, Firmware, Mode, ReplDevice};
+use device::{Driver, Firmware, Mode, RELEASES, ReplDevice};
 use esp_now::console::table::TABLE;
 use espbench_engine::boards::BoardConsole;
 use espbench_model::time::Instant;
@@ -71,8 +71,10 @@ fn firmwares() -> Vec<(Firmware, usize)> {
     for (driver, piece) in [(Driver::Uart, 1), (Driver::UsbSerialJtag, 64), (Driver::UsbCdc, 4096)]
     {
         for mode in [Mode::Asked, Mode::Dumb, Mode::Editor] {
-            for (colours, pastes_return) in [(false, false), (true, false), (true, true)] {
-                all.push((Firmware { driver, colours, pastes_return, mode }, piece));
+            for release in &RELEASES {
+                for colours in [false, true] {
+                    all.push((Firmware { driver, colours, release, mode }, piece));
+                }
             }
         }
     }

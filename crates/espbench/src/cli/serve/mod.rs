@@ -103,5 +103,5 @@ fn answer<'a>(request: &Request, files: &'a PageFiles) -> HttpReply<'a> {
 fn no_page(why: String) -> UserError {
     UserError::new("there is no page to serve")
         .because(why)
-        .remedy("releases, packages and wheels carry it; in a checkout `ci/page.sh` builds it")
+        .remedy("releases, packages and wheels carry it; in a checkout `ci/page.sh` builds it into target/share/espbench/page, which --page names")
 }
