@@ -198,7 +198,8 @@ impl<'a> RateRun<'a> {
         self.look(end);
         let in_flight = self.written - self.peer.taken.octets();
         let span = self.span(end);
-        if let Some(seq) = seq {
+        // Where the user stops in a run that was to be discarded, it is all that there is.
+        if let Some(seq) = seq.or(is_stopped.then_some(0)) {
             let bytes = sent * u64::from(self.work.size);
             self.record(sink, seq, (self.start, end), bytes, Observer::Sender);
             if let Some((from, to)) = span {

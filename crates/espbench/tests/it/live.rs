@@ -115,6 +115,33 @@ fn a_run_that_is_stopped_before_any_sample_says_so_in_a_few_lines() {
     assert!(answer.lines().count() <= 15, "{answer}");
 }
 
+/// Which is the first of `rate tcp`: it is long, and all that there is.
+#[test]
+fn a_run_that_is_stopped_while_it_warms_up_has_what_was_measured() {
+    let bench = TestDir::new();
+    let sink = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let host = sink.local_addr().unwrap().to_string();
+    let reader = std::thread::Builder::new().spawn(move || {
+        let (mut stream, _) = sink.accept().unwrap();
+        let (mut buffer, mut came) = ([0; 65_536], 0);
+        while let Ok(octets @ 1..) = stream.read(&mut buffer) {
+            came += octets;
+        }
+        came
+    });
+    let args = ["rate", "tcp", &host, "-s", "1000", "-t", "60", "--format", "jsonl"];
+    let mut run = ChildProcess::start(&mut bench.command(&args), false);
+    run.line("cell-begin");
+    std::thread::sleep(Duration::from_millis(500));
+    interrupt(&run);
+    assert_eq!(run.wait(), Some(130));
+    assert!(reader.unwrap().join().unwrap() > 0);
+    let samples = bench.run(&["samples", "last"]).ok();
+    assert!(samples.lines().count() > 1, "{samples}");
+    let answer = bench.run(&["report", "last"]).ok();
+    assert!(!answer.contains("nothing was measured"), "{answer}");
+}
+
 #[test]
 fn a_cell_that_fails_says_why() {
     let bench = TestDir::new();

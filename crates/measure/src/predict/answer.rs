@@ -160,6 +160,7 @@ impl PredictAnswer {
                     "All {ranked} rates tie: their intervals overlap that of the best. {lowest}."
                 )
             }
+            1 => format!("{lowest}; {} ties with it, since its interval overlaps.", names[0]),
             _ => format!(
                 "{lowest}; {}{more} tie with it, since their intervals overlap.",
                 names.join(", ")

@@ -12,6 +12,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::mem::discriminant;
+use espbench_model::text::count;
 
 fn table(id: &str, section: &str, title: &str, columns: Vec<Column>, rows: Vec<TableRow>) -> Table {
     Table {
@@ -161,7 +162,7 @@ pub fn losses(report: &Report) -> Option<Table> {
         let mut table = table("losses", "losses", "Losses", columns, rows);
         let clean = report.losses.len() - table.rows.len();
         if clean > 0 {
-            table.notes.push(format!("{clean} other cells lost nothing."));
+            table.notes.push(format!("{} lost nothing.", count(clean, "other cell")));
         }
         table
     })
