@@ -46,7 +46,7 @@ clippy() {
 }
 
 doc() {
-    RUSTDOCFLAGS="-D warnings" cargo doc --workspace --features full --no-deps --locked
+    RUSTDOCFLAGS="-D warnings" cargo doc --workspace --features as-tested --no-deps --locked
     spent target/doc
 }
 

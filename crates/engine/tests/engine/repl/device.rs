@@ -56,7 +56,7 @@ pub(super) const RELEASES: [Release; 3] = [
     Release { probe_ms: 500, looks_at_first: true, measures_prompt: true, pastes_return: false },
 ];
 
-/// What the cursor is asked for.
+/// A question for the cursor's place: for which place the device sends it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CursorQuery {
     /// Where the line begins.
