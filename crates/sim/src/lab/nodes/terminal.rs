@@ -53,6 +53,11 @@ pub struct Terminal {
     escape: Escape,
     prompt: Option<Vec<u8>>,
     ready: bool,
+    /// Cursor queries on this line.
+    queries: u8,
+    /// Whether the last of them was for where the prompt begins: one more follows the prompt, and takes what is typed before it
+    /// for its answer.
+    measures_prompt: bool,
     typing: bool,
     /// A command was entered, and its line has not ended yet: what looks like a prompt is the line
     /// drawn once more.
@@ -115,8 +120,11 @@ impl Terminal {
             b'K' if n == 2 => self.shown.clear(),
             b'K' => self.shown.truncate(self.cursor),
             b'n' if n == 6 => {
-                // A new prompt is only coming.
-                self.ready = false;
+                // A new prompt is only coming, unless this is for where the prompt ends.
+                self.ready = self.measures_prompt && self.ends_prompt();
+                self.queries = self.queries.saturating_add(1);
+                // The first two are for the width: at the line's begin, and at the right margin.
+                self.measures_prompt = self.cursor == 0 && self.queries > 1;
                 let answer = format!("\x1b[1;{}R", self.cursor + 1);
                 self.answers.extend_from_slice(answer.as_bytes());
             }
@@ -124,22 +132,20 @@ impl Terminal {
         }
     }
 
-    /// Looks for a prompt: a word, then `> `, and the cursor behind it.
+    /// Looks for a prompt.
     fn look_for_prompt(&mut self, byte: u8) {
-        if self.ready
-            || self.typing
-            || self.entered
-            || byte != b' '
-            || self.cursor != self.shown.len()
-        {
+        if self.ready || self.typing || self.entered || byte != b' ' || !self.ends_prompt() {
             return;
         }
-        let Some(word) = self.shown.strip_suffix(b"> ") else { return };
+        self.ready = !self.measures_prompt;
+        self.prompt = Some(self.shown.clone());
+    }
+
+    /// Tells whether a prompt stands on the line, a word and `> `, and the cursor behind it.
+    fn ends_prompt(&self) -> bool {
+        let word = self.shown.strip_suffix(b"> ").unwrap_or_default();
         let is_word = |c: &u8| c.is_ascii_alphanumeric() || matches!(c, b'-' | b'_');
-        if !word.is_empty() && word.iter().all(is_word) {
-            self.ready = true;
-            self.prompt = Some(self.shown.clone());
-        }
+        self.cursor == self.shown.len() && !word.is_empty() && word.iter().all(is_word)
     }
 
     fn line(&mut self) -> TerminalLine {
@@ -160,7 +166,7 @@ impl Terminal {
             self.typed.clear();
         }
         self.shown.clear();
-        self.cursor = 0;
+        (self.cursor, self.queries, self.measures_prompt) = (0, 0, false);
         TerminalLine { text, echo }
     }
 
@@ -306,6 +312,20 @@ mod tests {
         terminal.command("a");
         terminal.reset();
         assert_eq!((terminal.is_ready(), terminal.pending()), (false, 1));
+    }
+
+    #[test]
+    fn a_prompt_that_is_measured_is_there_when_its_end_was_asked_for() {
+        let mut terminal = Terminal::default();
+        lines(
+            &mut terminal,
+            "\x1b[6n\0\x1b[999C\x1b[6n\0\x1b[79D\x1b[6n\0\x1b[0;32mesp32c3> \x1b[0m",
+        );
+        assert!(!terminal.is_ready(), "what is typed now would be taken for an answer");
+        lines(&mut terminal, "\x1b[6n\0");
+        assert!(terminal.is_ready());
+        let answers = "\x1b[1;1R\x1b[1;80R\x1b[1;1R\x1b[1;10R";
+        assert_eq!(terminal.take_answers().as_deref(), Some(answers.as_bytes()));
     }
 
     #[test]
