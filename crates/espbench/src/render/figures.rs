@@ -4,6 +4,10 @@ use super::{tame, width};
 use espbench_measure::digits;
 use espbench_measure::report::{GlanceGroup, GlanceMetric, GlanceRow, GlanceValue};
 use espbench_measure::table::unit_sign;
+use std::fmt::Write as _;
+
+/// Metric of loss, by its name in a cell.
+const LOSS: &str = "loss";
 
 /// Characters of a row's name at most.
 pub(super) const NAME: usize = 30;
@@ -81,12 +85,15 @@ pub(super) fn number(value: &GlanceValue) -> String {
 /// Prints a value with its interval: `6.1 [5.9–6.4]`; a value that is no more than a lower bound as `≥ 6.1`.
 pub(super) fn print(value: &GlanceValue) -> String {
     match figure(value) {
-        (_, Some(interval)) if value.ci_high.is_none() && value.ci_low == Some(value.value) => {
-            interval
-        }
+        (_, Some(interval)) if is_lower_bound(value) => interval,
         (number, Some(interval)) => format!("{number} [{interval}]"),
         (number, None) => number,
     }
+}
+
+/// Returns whether a value is no more than a lower bound: a search that ended at the end of its range.
+fn is_lower_bound(value: &GlanceValue) -> bool {
+    value.ci_high.is_none() && value.ci_low == Some(value.value)
 }
 
 /// Prints a value, and its interval where it has one with two ends that differ.
@@ -135,16 +142,28 @@ pub(super) fn bar(ratio: f64) -> String {
         .collect()
 }
 
-/// Prints the range of a group's leading figure.
+/// Prints the range of a group's leading figure, `≥` where a value of it is a lower bound, and the largest loss.
 pub(super) fn leading(group: &GlanceGroup) -> String {
     let Some(metric) = group.metrics.first() else { return String::new() };
-    let values = || group.rows.iter().filter_map(|row| row.values.first()?.as_ref());
-    let low = values().map(|it| it.value).fold(f64::INFINITY, f64::min);
-    let high = values().map(|it| it.value).fold(f64::NEG_INFINITY, f64::max);
+    let values = |at: usize| group.rows.iter().filter_map(move |row| row.values.get(at)?.as_ref());
+    let ends = |at: usize| {
+        let values = || values(at).map(|it| it.value);
+        [values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max)]
+    };
+    let [low, high] = ends(0);
     if low > high {
         return String::new();
     }
-    format!("{} {} {}", metric.quantity, range(low, high), unit_sign(&metric.unit))
+    let sign = if values(0).any(is_lower_bound) { "≥ " } else { "" };
+    let unit = unit_sign(&metric.unit);
+    let mut text = format!("{} {sign}{} {unit}", metric.quantity, range(low, high));
+    // What was lost is told beside a rate or a time of what arrived.
+    let losses = group.metrics.iter().enumerate().skip(1).filter(|it| it.1.metric == LOSS);
+    if let Some(lost) = losses.map(|(at, _)| ends(at)[1]).find(|it| *it > 0.0) {
+        let most = if group.rows.len() > 1 { "up to " } else { "" };
+        let _ = write!(text, ", {most}{} % lost", short(lost));
+    }
+    text
 }
 
 pub(super) fn range(low: f64, high: f64) -> String {
@@ -215,6 +234,48 @@ mod tests {
         assert_eq!(print(&value(Some(5000.0), None)), "≥ 5000", "the end of a search");
         assert_eq!(print(&value(Some(4000.0), None)), "5000 [≥ 4000]");
         assert_eq!(print(&value(None, None)), "5000");
+    }
+
+    #[test]
+    fn a_line_for_a_kind_of_test_hides_no_loss_and_no_bound() {
+        let metric = |metric: &str, quantity: &str, unit: &str| GlanceMetric {
+            metric: metric.into(),
+            quantity: quantity.into(),
+            statistic: String::new(),
+            unit: unit.into(),
+        };
+        let row = |rate, is_end: bool, loss| GlanceRow {
+            place: String::new(),
+            words: Vec::new(),
+            values: [(rate, is_end), (loss, false)]
+                .map(|(value, is_end)| {
+                    let ci_low = is_end.then_some(value);
+                    Some(GlanceValue { value, ci_low, ci_high: None, fitted: false })
+                })
+                .to_vec(),
+            published: None,
+            printed: None,
+            limit: None,
+            histogram: Vec::new(),
+            usual_line: None,
+            leads: true,
+            failed: false,
+        };
+        let mut group = GlanceGroup {
+            name: "mix".into(),
+            kind: "mqtt-rate".into(),
+            goal: None,
+            battery: None,
+            metrics: vec![metric("rate", "rate", "messages/s"), metric("loss", "lost", "percent")],
+            rows: vec![row(800.0, true, 0.0)],
+            shared: String::new(),
+            axis_ms: None,
+            published: None,
+            times_limit: None,
+        };
+        assert_eq!(leading(&group), "rate ≥ 800 messages/s");
+        group.rows = vec![row(700.0, false, 43.6), row(800.0, false, 0.0)];
+        assert_eq!(leading(&group), "rate 700–800 messages/s, up to 43.6 % lost");
     }
 
     #[test]

@@ -314,9 +314,13 @@ impl Page {
             self.line(Style::new(), &line);
         }
         let more = group.rows.len() - rows.len();
-        if more > 0 {
-            let more = count(more, "more cell");
-            self.line(self.colours.faint, &format!("  … and {more}"));
+        let more = (more > 0).then(|| format!("… and {}", count(more, "more cell")));
+        // Columns without room are named.
+        let hidden = heads.get(columns.len()..).filter(|it| !it.is_empty());
+        let hidden = hidden.map(|it| format!("no room for {}: --full", it.join(", ")));
+        let left: Vec<String> = more.into_iter().chain(hidden).collect();
+        if !left.is_empty() {
+            self.line(self.colours.faint, &format!("  {}", cut(&left.join("; "), self.most - 2)));
         }
         for line in usual.into_iter().chain(words.iter().map(String::as_str)) {
             self.line(Style::new(), &format!("  {line}"));

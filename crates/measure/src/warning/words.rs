@@ -93,8 +93,8 @@ fn drifting(metric: &str, first: f64, last: f64, unit: &str) -> [String; 3] {
             amount(last, unit)
         ),
         "No single figure describes it, and the intervals assume that it stays.".to_string(),
-        "Look at it over time; a queue that fills (offer less), heat, and another station on the \
-         channel are usual causes."
+        "Look at it over time; a queue that fills, heat, and another station on the channel are \
+         usual causes."
             .to_string(),
     ]
 }
@@ -126,7 +126,8 @@ fn behind(asked: f64, kept: f64, unit: &str) -> [String; 3] {
         "The result is not that of the offered rate. Response times include the wait before \
          sending; round trips do not."
             .to_string(),
-        "Offer less, allow more in flight, or take other load off the sender.".to_string(),
+        "Allow more in flight, or offer less. On a computer of your own, other load may be what holds \
+         the sender up.".to_string(),
     ]
 }
 
