@@ -44,19 +44,18 @@ impl PageFiles {
         if let Some(folder) = folder {
             return Self::read(folder);
         }
-        // A link to the command (Homebrew has one) stands elsewhere than the page.
-        let command = std::env::current_exe().and_then(fs::canonicalize);
-        let places = command.map(|it| places(&it)).unwrap_or_default();
+        let places = command().map(|it| places(&it)).unwrap_or_default();
         let found = places.iter().find(|it| it.join("index.html").is_file());
         match found {
             Some(folder) => Self::read(folder),
             None => {
                 let looked: Vec<String> =
                     places.iter().map(|it| it.display().to_string()).collect();
-                Err(no_page(format!(
-                    "--page is not given, and there is none in {}",
-                    looked.join(" or ")
-                )))
+                Err(no_page(if looked.is_empty() {
+                    "--page is not given, and the system does not tell where this command is".into()
+                } else {
+                    format!("--page is not given, and there is none in {}", looked.join(" or "))
+                }))
             }
         }
     }
@@ -108,6 +107,14 @@ impl PageFiles {
     pub(super) fn get(&self, path: &str) -> Option<&PageFile> {
         self.files.get(if path == "/" { "/index.html" } else { path })
     }
+}
+
+/// Returns where this command is, not a link to it (Homebrew has one): it stands elsewhere than the page.
+fn command() -> io::Result<PathBuf> {
+    // A root without /proc does not tell; then the whole path by which the command was called does.
+    let called = || std::env::args_os().next().map(PathBuf::from).filter(|it| it.is_absolute());
+    let told = std::env::current_exe().or_else(|error| called().ok_or(error))?;
+    fs::canonicalize(told)
 }
 
 /// Returns where the page of a command is, in the order in which it is looked for: beside it, as in an unpacked archive, or in the
