@@ -1,5 +1,6 @@
 //! Which cells stand side by side.
 
+use crate::bounds;
 use crate::cell::{Cell, Identity, Origin, TestFacts};
 use crate::cluster;
 use crate::estimate::Estimate;
@@ -70,22 +71,29 @@ pub(crate) fn pool(repetitions: &[&Cell]) -> Option<Cell> {
         None => format!("mean of {} repetitions, with the interval of their scatter", values.len()),
     };
     let mean = all.unwrap_or_else(|| scatter(&values, repetitions));
-    let test = TestFacts {
-        repetition: None,
-        repetitions: u32::try_from(repetitions.len()).ok(),
-        probes: None,
-        lost: None,
-        ..first.test.clone()
-    };
-    Some(Cell {
-        test,
+    let mut cell = Cell {
+        test: facts_of_all(repetitions),
         value: mean.value,
         n: Some(mean.n),
         ci_low: mean.low,
         ci_high: mean.high,
         note: Some(note),
         ..(*first).clone()
-    })
+    };
+    bounds::limit(&mut cell);
+    Some(cell)
+}
+
+/// Returns the facts of the test of all repetitions.
+pub(crate) fn facts_of_all(repetitions: &[&Cell]) -> TestFacts {
+    let first = repetitions.first().map(|it| it.test.clone()).unwrap_or_default();
+    TestFacts {
+        repetition: None,
+        repetitions: u32::try_from(repetitions.len()).ok(),
+        probes: None,
+        lost: None,
+        ..first
+    }
 }
 
 /// A share of what was counted in a repetition.

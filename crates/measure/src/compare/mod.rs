@@ -51,7 +51,7 @@ mod sides;
 pub use baseline::{BaselineRow, BaselineVerdict, FigureKey, KeptFigure, baseline, to_keep};
 pub use exact::{CellDifference, ExactlyCompared, exactly};
 pub use gate::{Gated, Tolerance, gate};
-pub(crate) use join::pool;
+pub(crate) use join::{facts_of_all, pool};
 pub use join::{pool_all, vanished};
 pub(crate) use judge::stated;
 pub use power::{PowerRow, power};
