@@ -29,7 +29,10 @@ pub(super) fn pairs(ours: &[Cell], others: &[Cell]) -> Vec<CellPair> {
     let mut pairs = Vec::new();
     for (position, cell) in ours.iter().enumerate() {
         let repetition = ours[..position].iter().filter(|c| same_cell(c, cell)).count();
-        let theirs = with_runs(cell, &runs);
+        let mut theirs = with_runs(cell, &runs);
+        if printed(cell, ours.iter()) {
+            theirs.retain(|it| !printed(it, runs.iter().copied()));
+        }
         // Pooled pairs stand for all repetitions, in the place of the first.
         match pooled(cell, ours, &theirs) {
             Some(pair) if repetition == 0 => pairs.push(pair),
@@ -43,6 +46,17 @@ pub(super) fn pairs(ours: &[Cell], others: &[Cell]) -> Vec<CellPair> {
         pairs.extend(with_published(cell, &published).into_iter().map(|other| single(cell, other)));
     }
     pairs
+}
+
+/// Returns whether a simulated figure is one that a console cuts or rounds, and the exact one stands beside it: only
+/// against published ones, which were printed so, is it compared. A board's are all as its console prints them.
+fn printed<'a>(cell: &Cell, mut all: impl Iterator<Item = &'a Cell>) -> bool {
+    let kind = cell.test.kind.as_deref().and_then(kind::named);
+    let exact = kind.and_then(|it| it.exact(&cell.id.metric));
+    exact.filter(|_| cell.origin == Origin::Simulated).is_some_and(|exact| {
+        let id = Identity { metric: exact.into(), ..cell.id.clone() };
+        all.any(|it| it.id.metric == id.metric && it.id == id && it.settings == cell.settings)
+    })
 }
 
 /// Returns the pair of means, where both sides have repetitions.

@@ -372,6 +372,32 @@ fn single_simulated_runs_of_different_seeds_are_not_judged() {
     assert_eq!(rows[0].verdict, BaselineVerdict::Inconclusive);
 }
 
+/// A console's whole milliseconds are compared with published ones, which were printed so, and not between two runs of
+/// the lab, which have the exact figures.
+#[test]
+fn cut_figures_of_two_simulated_runs_are_left_to_the_exact_ones() {
+    let run = |metrics: &[&str], origin| -> Vec<Cell> {
+        let of = |metric: &&str| {
+            let mut cell = Cell { origin, ..cell(metric, "ms", 7.0, 0.1) };
+            (cell.id.table, cell.id.transport) = ("round-trip".into(), "esp-now".into());
+            cell.test.kind = Some("esp-now".into());
+            cell
+        };
+        metrics.iter().map(of).collect()
+    };
+    let metrics = |ours: &[Cell], other: &[Cell]| -> Vec<String> {
+        compare(ours, other).into_iter().map(|it| it.ours.id.metric).collect()
+    };
+    let both = run(&["rtt_avg", "rtt_exact_avg"], Origin::Simulated);
+    assert_eq!(metrics(&both, &both), ["rtt_exact_avg"]);
+    assert_eq!(metrics(&both, &run(&["rtt_avg"], Origin::Published)), ["rtt_avg"]);
+    // A board prints no other, and the lab's are held against it.
+    let board = run(&["rtt_avg", "rtt_exact_avg"], Origin::Measured);
+    assert_eq!(metrics(&both, &board), ["rtt_avg", "rtt_exact_avg"]);
+    // What was asked for alone is compared.
+    assert_eq!(metrics(&both[..1], &both), ["rtt_avg"]);
+}
+
 /// Results that differ by their columns alone have names that tell them apart.
 #[test]
 fn names_of_compared_results_tell_them_apart() {
