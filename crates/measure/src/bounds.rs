@@ -52,7 +52,7 @@ mod tests {
     fn pooled(metric: &str, unit: &str, values: &[f64]) -> Cell {
         let id = Identity { metric: metric.into(), devices: Some(100), ..Identity::default() };
         let cell =
-            |it: &f64| Estimate::exact(*it, 100).into_cell(id.clone(), unit, Origin::Simulated);
+            |it: &f64| Estimate::exact(*it, 7).into_cell(id.clone(), unit, Origin::Simulated);
         let all: Vec<Cell> = values.iter().map(cell).collect();
         pool(&all.iter().collect::<Vec<_>>()).unwrap()
     }
