@@ -9,6 +9,7 @@
 //! | [`run`] | the immutable facts of a run and of each of its cells, with the recorded samples |
 //! | `estimate` | the common form of a statistic: value, observations, interval |
 //! | [`quantile`], [`interval`], [`bootstrap`] | each owns one kind of statistic, with its source |
+//! | `bounds` | natural ends of quantities, which no interval reaches beyond |
 //! | [`cluster`] | intervals for observations that come in groups |
 //! | [`overhead`] | the tool's own share of a time, from its calibration |
 //! | [`modes`], [`trend`] | whether a sample has two modes, or drifts |
@@ -61,6 +62,7 @@ pub mod beside;
 pub mod binning;
 pub mod binomial;
 pub mod bootstrap;
+mod bounds;
 pub mod cell;
 pub mod clocks;
 pub mod cluster;

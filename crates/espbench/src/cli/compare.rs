@@ -9,7 +9,7 @@ use anyhow::{Context as _, bail};
 use espbench_measure::cell::{Cell, Origin};
 use espbench_measure::columns::{COMPARED, POWER, compared as compared_rows, power_rows};
 use espbench_measure::compare::{
-    CellDifference, Comparison, ExactlyCompared, Tolerance, compare, exactly, gate, power,
+    CellDifference, Comparison, ExactlyCompared, Tolerance, compare, exactly, gate, power, remedy,
     sides as sides_of, vanished,
 };
 use espbench_measure::label;
@@ -90,7 +90,7 @@ fn change(text: &str) -> Result<f64, String> {
 /// Runs the subcommand.
 ///
 /// # Errors
-/// One of the two cannot be read, or nothing in them matches.
+/// One of the two cannot be read, or nothing in them matches or is comparable.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if let Some(change) = args.power {
         return repetitions(args, change);
@@ -116,15 +116,15 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let cut: Vec<String> = [this.cut, other.cut].into_iter().flatten().collect();
     differences.extend(cut.iter().cloned());
     print(args, &comparisons, &differences)?;
-    let Some(limit) = args.threshold else { return Ok(ExitCode::SUCCESS) };
-    let gated = gate(&comparisons, &Tolerance::of_part(limit));
-    if gated.judged == 0 {
+    if let Some(remedy) = remedy(&comparisons) {
         bail!(
-            UserError::new("the threshold decides nothing")
-                .because("no pair is comparable; the reasons are above")
-                .remedy("compare two runs of one plan, on the same device and in the same place")
+            UserError::new(format!("nothing of {} and {} is comparable", args.this, args.other))
+                .because("no pair is of the same thing; the reasons are above")
+                .remedy(remedy)
         );
     }
+    let Some(limit) = args.threshold else { return Ok(ExitCode::SUCCESS) };
+    let gated = gate(&comparisons, &Tolerance::of_part(limit));
     say!(
         "{} of {} comparable results are worse by more than {} %",
         gated.failed.len(),
@@ -288,13 +288,16 @@ fn differences(all: &[String]) -> Vec<String> {
 
 fn print(args: &Args, comparisons: &[Comparison], differences: &[String]) -> anyhow::Result<()> {
     let origin = comparisons.first().map_or(Origin::Measured, |c| c.ours.origin);
-    let title = format!("{} against {}", args.this, args.other);
+    let title = match remedy(comparisons) {
+        None => format!("{} against {}", args.this, args.other),
+        Some(_) => format!("Nothing is comparable: {} against {}", args.this, args.other),
+    };
     let all = || compared::pairs(comparisons, &title, origin);
     let folded = || compared::folded(comparisons, &title, origin, differences);
     output::print_drawing(&match args.format {
         Form::Text if args.full => {
             let lines: String = differences.iter().map(|it| format!("{it}\n")).collect();
-            lines + &render::text::table(&all())
+            format!("{title}\n{lines}{}", render::text::table(&all()))
         }
         Form::Text => render::compare::render(comparisons, &title, differences, output::screen()),
         Form::Markdown => render::markdown::table(&folded()),

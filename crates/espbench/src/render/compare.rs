@@ -5,7 +5,9 @@ use super::glance::{Colours, Screen};
 use super::{tame, width, wrap, wrap_list};
 use espbench_measure::compare::{Comparison, VerdictKind};
 use espbench_measure::digits;
-use espbench_measure::table::compared::{differing, excluded, is_fitted, texts, undecided, words};
+use espbench_measure::table::compared::{
+    Apart, differing, excluded, is_fitted, texts, undecided, words,
+};
 use espbench_model::text::count;
 use std::fmt::Write as _;
 
@@ -31,12 +33,12 @@ pub fn render(
     let line = |out: &mut String, style: anstyle::Style, text: &str| {
         let _ = writeln!(out, "{style}{}{style:#}", text.trim_end());
     };
+    // Where none can be compared, the reasons below count them.
+    let comparable = comparisons.iter().any(|it| it.verdict.kind() != VerdictKind::NotComparable);
     line(&mut out, colours.title, &cut(&tame(title), screen.most()));
     for text in differences.iter().flat_map(|it| wrap(it, screen.width() - 2)) {
         line(&mut out, anstyle::Style::new(), &format!("  {text}"));
     }
-    // Where none can be compared, the reasons below count them.
-    let comparable = comparisons.iter().any(|it| it.verdict.kind() != VerdictKind::NotComparable);
     if comparable {
         line(&mut out, anstyle::Style::new(), &format!("  {}", counts(comparisons)));
     }
@@ -47,7 +49,7 @@ pub fn render(
     if shown.is_empty() && comparisons.iter().filter(alike).count() <= ROWS / 2 {
         shown = comparisons.iter().filter(alike).collect();
     }
-    for (is_worse, row) in rows(&shown, screen.most()) {
+    for (is_worse, row) in rows(&shown, Apart::of(comparisons), screen.most()) {
         let style = match is_worse {
             None => colours.faint,
             Some(true) => colours.warning,
@@ -71,8 +73,9 @@ pub fn render(
         }
     }
     let out_of = excluded(comparisons);
-    for reason in out_of.iter().take(REASONS) {
-        for text in wrap(&tame(reason), screen.width() - 2) {
+    for (pairs, why) in out_of.iter().take(REASONS) {
+        let reason = format!("{} not comparable: {why}", digits::count(*pairs as u64));
+        for text in wrap(&tame(&reason), screen.width() - 2) {
             line(&mut out, anstyle::Style::new(), &format!("  {text}"));
         }
     }
@@ -115,12 +118,12 @@ fn counts(comparisons: &[Comparison]) -> String {
 
 /// Returns the lines of the head and of each pair, with whether it is worse. A name that is longer than its column
 /// goes on in the next line; nothing where there is no pair.
-fn rows(pairs: &[&Comparison], most: usize) -> Vec<(Option<bool>, String)> {
+fn rows(pairs: &[&Comparison], apart: Apart, most: usize) -> Vec<(Option<bool>, String)> {
     let row = |it: &&Comparison| -> [String; 5] {
         let [name, this, other, ratio] =
-            texts(it).map(|it| tame(&it.unwrap_or_else(|| "-".into())));
+            texts(it, apart).map(|it| tame(&it.unwrap_or_else(|| "-".into())));
         let mark = if is_fitted(it) { digits::FITTED } else { "" };
-        let verdict = words(&it.verdict).0;
+        let verdict = words(&it.verdict);
         [name, this, other, ratio, format!("{verdict}{mark}")]
     };
     if pairs.is_empty() {

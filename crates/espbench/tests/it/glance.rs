@@ -150,6 +150,27 @@ fn a_comparison_is_one_screen_and_full_has_every_pair() {
     assert!(idle.err.contains("--full does nothing beside --format"), "{}", idle.err);
 }
 
+/// Where nothing is comparable, that is the first line, and the status and the remedy say so, whatever was asked for.
+#[test]
+fn a_comparison_of_nothing_says_so_first_and_ends_with_2() {
+    let bench = TestDir::new();
+    let plan =
+        "name = \"own\"\n[[measure]]\nkind = \"esp-now\"\ntest = \"ping\"\nsize = 50\ncount = 20\n";
+    bench.write("own.toml", plan);
+    for seed in ["1", "2"] {
+        bench.run(&["run", "own.toml", "-q", "--seed", seed]).ok();
+    }
+    let forms = [&[][..], &["--full"], &["--format", "csv"], &["--threshold", "5 %"]];
+    for more in forms {
+        let ran = bench.run(&[&["compare", "own-1", "own-2"], more].concat());
+        assert_eq!(ran.status, Some(2), "{}", ran.out);
+        let is_first = ran.out.starts_with("Nothing is comparable: own-1 against own-2\n");
+        assert_eq!(is_first, !more.contains(&"csv"), "{}", ran.out);
+        assert!(ran.err.contains("\n  do:  run both with the same `--seed N`"), "{}", ran.err);
+    }
+    bench.run(&["compare", "own-1", "own-1"]).ok();
+}
+
 const LOSSES: &str = "name = \"loss\"\n[[measure]]\nkind = \"udp-echo\"\nvariant = \"esp-now-10-500\"\n\
      size = 64\nformat = \"binary\"\nin_flight = 8\ncount = 100\ninterval = \"1 s\"\ntimeout = \"4 s\"\n";
 

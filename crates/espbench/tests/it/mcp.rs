@@ -196,10 +196,13 @@ fn a_call_that_is_cancelled_ends_its_work() {
 
 #[test]
 fn an_answer_is_short_and_two_runs_are_compared() {
-    let plan = "name = \"many\"\n[[measure]]\nkind = \"esp-now\"\ntest = \"ping\"\n\
+    let plan = "[[measure]]\nkind = \"esp-now\"\ntest = \"ping\"\n\
                 size = [10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 110, 120]\ncast = [\"unicast\", \"broadcast 3\"]\ncount = 20\n";
     with_server(&TestDir::new(), |client| async move {
-        let asked = |seed| json!({ "plan_toml": plan, "on": "sim:two-boards", "seed": seed });
+        let asked = |seed| {
+            let plan = format!("name = \"many\"\nrepetitions = 2\n{plan}");
+            json!({ "plan_toml": plan, "on": "sim:two-boards", "seed": seed })
+        };
         let told = call(&client, "run", asked(1)).await;
         assert_ne!(told.is_error, Some(true), "{told:?}");
         let text: usize =
@@ -215,6 +218,19 @@ fn an_answer_is_short_and_two_runs_are_compared() {
         let listed = pairs["pairs"].as_array().unwrap();
         assert_eq!(known, listed.len() as u64 + pairs["left_out"].as_u64().unwrap());
         assert!(listed.iter().all(|it| it["verdict"] != "not-comparable"), "{pairs}");
+        assert_eq!(pairs["not_comparable"], json!([]), "{pairs}");
+
+        // One repetition each of different seeds: nothing is judged, which a line says for all pairs.
+        for seed in [1, 2] {
+            let single = format!("name = \"single\"\n{plan}");
+            answer(&client, "run", json!({ "plan_toml": single, "seed": seed })).await;
+        }
+        let asked = json!({ "run": "single-1", "other": "single-2" });
+        let none = answer(&client, "compare", asked).await;
+        let all = none["verdicts"]["not-comparable"].as_u64().unwrap();
+        assert!(none.to_string().len() < 1000 && none["pairs"] == json!([]), "{none}");
+        assert_eq!((&none["not_comparable"][0]["pairs"], all > 100), (&json!(all), true), "{none}");
+        assert!(none["to_compare"].as_str().unwrap().contains("--seed N"), "{none}");
     });
 }
 

@@ -1,5 +1,6 @@
 //! Which cells stand side by side.
 
+use crate::bounds;
 use crate::cell::{Cell, Identity, Origin, TestFacts};
 use crate::cluster;
 use crate::estimate::Estimate;
@@ -28,7 +29,10 @@ pub(super) fn pairs(ours: &[Cell], others: &[Cell]) -> Vec<CellPair> {
     let mut pairs = Vec::new();
     for (position, cell) in ours.iter().enumerate() {
         let repetition = ours[..position].iter().filter(|c| same_cell(c, cell)).count();
-        let theirs = with_runs(cell, &runs);
+        let mut theirs = with_runs(cell, &runs);
+        if printed(cell, ours.iter()) {
+            theirs.retain(|it| !printed(it, runs.iter().copied()));
+        }
         // Pooled pairs stand for all repetitions, in the place of the first.
         match pooled(cell, ours, &theirs) {
             Some(pair) if repetition == 0 => pairs.push(pair),
@@ -42,6 +46,17 @@ pub(super) fn pairs(ours: &[Cell], others: &[Cell]) -> Vec<CellPair> {
         pairs.extend(with_published(cell, &published).into_iter().map(|other| single(cell, other)));
     }
     pairs
+}
+
+/// Returns whether a simulated figure is one that a console cuts or rounds, and the exact one stands beside it: only
+/// against published ones, which were printed so, is it compared. A board's are all as its console prints them.
+fn printed<'a>(cell: &Cell, mut all: impl Iterator<Item = &'a Cell>) -> bool {
+    let kind = cell.test.kind.as_deref().and_then(kind::named);
+    let exact = kind.and_then(|it| it.exact(&cell.id.metric));
+    exact.filter(|_| cell.origin == Origin::Simulated).is_some_and(|exact| {
+        let id = Identity { metric: exact.into(), ..cell.id.clone() };
+        all.any(|it| it.id.metric == id.metric && it.id == id && it.settings == cell.settings)
+    })
 }
 
 /// Returns the pair of means, where both sides have repetitions.
@@ -70,22 +85,29 @@ pub(crate) fn pool(repetitions: &[&Cell]) -> Option<Cell> {
         None => format!("mean of {} repetitions, with the interval of their scatter", values.len()),
     };
     let mean = all.unwrap_or_else(|| scatter(&values, repetitions));
-    let test = TestFacts {
-        repetition: None,
-        repetitions: u32::try_from(repetitions.len()).ok(),
-        probes: None,
-        lost: None,
-        ..first.test.clone()
-    };
-    Some(Cell {
-        test,
+    let mut cell = Cell {
+        test: facts_of_all(repetitions),
         value: mean.value,
         n: Some(mean.n),
         ci_low: mean.low,
         ci_high: mean.high,
         note: Some(note),
         ..(*first).clone()
-    })
+    };
+    bounds::limit(&mut cell);
+    Some(cell)
+}
+
+/// Returns the facts of the test of all repetitions.
+pub(crate) fn facts_of_all(repetitions: &[&Cell]) -> TestFacts {
+    let first = repetitions.first().map(|it| it.test.clone()).unwrap_or_default();
+    TestFacts {
+        repetition: None,
+        repetitions: u32::try_from(repetitions.len()).ok(),
+        probes: None,
+        lost: None,
+        ..first
+    }
 }
 
 /// A share of what was counted in a repetition.

@@ -1,7 +1,7 @@
 //! Verdicts: what a comparison of two cells side by side shows.
 
 use super::join::CellPair;
-use super::{Comparison, Reason, ReasonKind, Verdict, is_fitted};
+use super::{Comparison, Reason, ReasonKind, Verdict, is_fitted, missing};
 use crate::cell::{Cell, Estimate, Identity, Origin};
 use crate::interval;
 use crate::kind::{self, TestKind};
@@ -25,6 +25,7 @@ pub(super) fn judge(pair: &CellPair) -> Comparison {
     let a = estimate(ours);
     let b = factor.map_or_else(Estimate::default, |f| estimate(other).scaled(f));
     found.values(ours, other);
+    found.seeds(ours, other);
     let (ratio, difference) = (interval::ratio(&a, &b), interval::difference(&a, &b));
     let known = found.intervals(ours, other);
     let reasons = core::mem::take(&mut found.reasons);
@@ -128,14 +129,6 @@ impl ComparisonNotes {
                 self.another(ReasonKind::Environment, format!("{a} against {b}"));
             }
             (Some(_), Some(_)) => {}
-            (None, Some(theirs)) if against_document && ours.origin.is_real_time() => {
-                self.against(
-                    ReasonKind::OursUnstated,
-                    format!(
-                        "the environment of ours is not stated: if it is {theirs}, add --environment {theirs}"
-                    ),
-                );
-            }
             (None, Some(_)) => {
                 self.against(ReasonKind::OursUnstated, "the environment of ours is not stated");
             }
@@ -216,6 +209,21 @@ impl ComparisonNotes {
             if estimate(cell).value.is_none() {
                 self.against(kind, format!("{whose} has no value"));
             }
+        }
+    }
+
+    /// Refuses simulated figures of different places, of which nothing else keeps them apart: a seed draws the shadowing,
+    /// and a single repetition holds no scatter between places. What is no test of a run says no repetitions.
+    fn seeds(&mut self, ours: &Cell, other: &Cell) {
+        let is_single = |cell: &Cell| cell.test.repetitions == Some(1);
+        let is_simulated = |cell: &Cell| cell.origin == Origin::Simulated;
+        let differ = ours.test.seed.zip(other.test.seed).is_some_and(|(a, b)| a != b);
+        if self.reasons.is_empty()
+            && differ
+            && [ours, other].into_iter().all(is_simulated)
+            && [ours, other].into_iter().any(is_single)
+        {
+            self.against(ReasonKind::Places, missing::places());
         }
     }
 

@@ -7,6 +7,7 @@
 //! | `gate` | a limit on how much worse a run may be |
 //! | `join` | which cells stand side by side; repetitions as their mean |
 //! | `judge` | the verdict on a pair |
+//! | `missing` | what keeps pairs from being compared, and what would change that |
 //! | `sides` | what differs between two runs, beside their results |
 //! | `power` | how many repetitions show a change |
 //!
@@ -22,6 +23,8 @@
 //! 1. *The reasons against it first.* Another chip, mode, place, security, distance, number of devices,
 //!    unit, statistic or procedure: not comparable, whatever the numbers say. Between runs the ratio is given
 //!    nevertheless where both are numbers of one dimension; a published figure of something else has none.
+//!    So are simulated runs of different seeds where one has a single repetition: shadowing and places are drawn by
+//!    seed, and its interval is of one place alone.
 //! 2. *Then the interval.* The ratio's 95 % interval follows from those of the two values (see
 //!    [`interval::ratio`](crate::interval::ratio)). Wholly on the good side of 1: better; wholly on the bad side: worse; else no
 //!    difference is shown, which does not mean that there is none. Parts of a whole (loss) go by
@@ -45,15 +48,18 @@ mod exact;
 mod gate;
 mod join;
 mod judge;
+mod missing;
 mod power;
 mod sides;
 
 pub use baseline::{BaselineRow, BaselineVerdict, FigureKey, KeptFigure, baseline, to_keep};
 pub use exact::{CellDifference, ExactlyCompared, exactly};
 pub use gate::{Gated, Tolerance, gate};
-pub(crate) use join::pool;
+pub(crate) use join::{facts_of_all, pool};
 pub use join::{pool_all, vanished};
 pub(crate) use judge::stated;
+pub use missing::remedy;
+pub(crate) use missing::{briefly, nearest, why};
 pub use power::{PowerRow, power};
 pub use sides::sides;
 
@@ -130,6 +136,15 @@ impl Verdict {
             Self::NotComparable(_) => VerdictKind::NotComparable,
         }
     }
+
+    /// Returns the reasons against a comparison; none where there is a verdict.
+    #[must_use]
+    pub fn reasons(&self) -> &[Reason] {
+        match self {
+            Self::NotComparable(reasons) => reasons,
+            _ => &[],
+        }
+    }
 }
 
 /// Reason why two cells are not of the same thing.
@@ -173,6 +188,8 @@ pub enum ReasonKind {
     OursUnknown,
     /// The other has no value.
     OtherUnknown,
+    /// Simulated runs of different seeds, of which one has a single repetition: each interval is of one place.
+    Places,
 }
 
 impl ReasonKind {
@@ -194,6 +211,7 @@ impl ReasonKind {
             Self::Procedure => "procedure",
             Self::OursUnknown => "ours-unknown",
             Self::OtherUnknown => "other-unknown",
+            Self::Places => "places",
         }
     }
 
@@ -214,7 +232,8 @@ impl ReasonKind {
             | Self::OtherUnstated
             | Self::DocumentUnstated
             | Self::OursUnknown
-            | Self::OtherUnknown => return None,
+            | Self::OtherUnknown
+            | Self::Places => return None,
         })
     }
 }

@@ -327,10 +327,94 @@ fn unstated_places_count_against_documents_only() {
     ours.id.environment = None;
     assert_eq!(one(&ours, &ours).verdict, Verdict::NoDifferenceShown);
     let got = compare(&[ours], &shipped());
+    assert_eq!(why(&got[0]), ["the environment of ours is not stated"]);
+    // The first screen and a comparison ask for the same flags, in the same words.
+    let flags = "say which device and place yours are, such as --environment home";
+    assert_eq!(super::why(&got[0]), [flags]);
+    assert_eq!((briefly(&got[0]), remedy(&got)), (flags.into(), Some(flags.into())));
+    assert_eq!(crate::table::compared::excluded(&got[..1]), [(1, flags.to_string())]);
+}
+
+/// A seed draws the shadowing: of one repetition each, the intervals are of two places, and a difference is theirs.
+#[test]
+fn single_simulated_runs_of_different_seeds_are_not_judged() {
+    let run = |seed: u64, repetitions: Option<u32>, value: f64| {
+        let mut cell = Cell { origin: Origin::Simulated, ..cell("rtt_avg", "ms", value, 0.1) };
+        (cell.test.seed, cell.test.repetitions) = (Some(seed), repetitions);
+        cell
+    };
+    let verdict = |a: &Cell, b: &Cell| one(a, b).verdict.kind();
+    for (ours, other) in [(Some(1), Some(1)), (Some(1), Some(5)), (Some(5), Some(1))] {
+        let got = one(&run(1, ours, 9.0), &run(2, other, 7.0));
+        assert_eq!(got.verdict.kind(), VerdictKind::NotComparable, "{got:?}");
+        assert!(is_another(&got, ReasonKind::Places), "{got:?}");
+        let told = briefly(&got);
+        assert!(told.contains("`--seed N`") && told.contains("`repetitions = N`"), "{told}");
+        assert!(told.ends_with(&remedy(&[got]).unwrap()), "{told}");
+    }
+    let single = run(1, Some(1), 9.0);
+    assert_eq!(verdict(&single, &run(1, Some(1), 7.0)), VerdictKind::Worse, "one seed");
+    assert_eq!(verdict(&run(1, Some(5), 9.0), &run(2, Some(5), 7.0)), VerdictKind::Worse);
+    // A prediction holds the difference of rooms, and says no repetitions.
+    assert_eq!(verdict(&run(1, None, 9.0), &run(2, None, 7.0)), VerdictKind::Worse);
+    let measured = Cell { origin: Origin::Measured, ..run(2, Some(1), 7.0) };
     assert_eq!(
-        why(&got[0]),
-        ["the environment of ours is not stated: if it is home, add --environment home"]
+        verdict(&Cell { origin: Origin::Measured, ..single.clone() }, &measured),
+        VerdictKind::Worse
     );
+    // Repetitions that stand one by one are pooled first.
+    let several = |seed, value: f64| [0.0, 0.1, 0.2].map(|it| run(seed, Some(1), value + it));
+    let got = compare(&several(1, 9.0), &several(2, 7.0));
+    assert_eq!((got.len(), got[0].verdict.kind()), (1, VerdictKind::Worse));
+    // What was kept of a run is held by the same rule.
+    let kept = to_keep(&[run(2, Some(1), 7.0)], &[]);
+    let rows = baseline(&[single], &kept, &[], &Tolerance::of_part(0.1));
+    assert_eq!(rows[0].verdict, BaselineVerdict::Inconclusive);
+}
+
+/// A console's whole milliseconds are compared with published ones, which were printed so, and not between two runs of
+/// the lab, which have the exact figures.
+#[test]
+fn cut_figures_of_two_simulated_runs_are_left_to_the_exact_ones() {
+    let run = |metrics: &[&str], origin| -> Vec<Cell> {
+        let of = |metric: &&str| {
+            let mut cell = Cell { origin, ..cell(metric, "ms", 7.0, 0.1) };
+            (cell.id.table, cell.id.transport) = ("round-trip".into(), "esp-now".into());
+            cell.test.kind = Some("esp-now".into());
+            cell
+        };
+        metrics.iter().map(of).collect()
+    };
+    let metrics = |ours: &[Cell], other: &[Cell]| -> Vec<String> {
+        compare(ours, other).into_iter().map(|it| it.ours.id.metric).collect()
+    };
+    let both = run(&["rtt_avg", "rtt_exact_avg"], Origin::Simulated);
+    assert_eq!(metrics(&both, &both), ["rtt_exact_avg"]);
+    assert_eq!(metrics(&both, &run(&["rtt_avg"], Origin::Published)), ["rtt_avg"]);
+    // A board prints no other, and the lab's are held against it.
+    let board = run(&["rtt_avg", "rtt_exact_avg"], Origin::Measured);
+    assert_eq!(metrics(&both, &board), ["rtt_avg", "rtt_exact_avg"]);
+    // What was asked for alone is compared.
+    assert_eq!(metrics(&both[..1], &both), ["rtt_avg"]);
+}
+
+/// Results that differ by their columns alone have names that tell them apart.
+#[test]
+fn names_of_compared_results_tell_them_apart() {
+    use crate::table::compared::{Apart, texts};
+    let at = |devices, metres| {
+        let mut cell = cell("rtt_avg", "ms", 7.0, 0.1);
+        (cell.id.devices, cell.id.distance_m) = (Some(devices), Some(metres));
+        cell
+    };
+    let all = [at(1, 5.0), at(1, 20.0), at(10, 5.0)];
+    let pairs = compare(&all, &all);
+    let names: Vec<String> =
+        pairs.iter().filter_map(|it| texts(it, Apart::of(&pairs))[0].clone()).collect();
+    assert_eq!(names[0], "udp-echo rtt_avg, 100 B, 1 device, 5 m");
+    assert_eq!(names.iter().collect::<alloc::collections::BTreeSet<_>>().len(), 3, "{names:?}");
+    let alone = texts(&pairs[0], Apart::of(&pairs[..1]));
+    assert_eq!(alone[0].as_deref(), Some("udp-echo rtt_avg, 100 B"));
 }
 
 #[test]

@@ -126,6 +126,11 @@ pub(crate) trait TestKind {
     fn caveats(&self, _recorded: &Recorded) -> Vec<String> {
         Vec::new()
     }
+    /// Returns whether a figure is one of all repetitions or of none: a time for all devices is not that of the
+    /// repetitions in which all were served.
+    fn is_of_all(&self, _metric: &str) -> bool {
+        false
+    }
     /// Returns whether the samples tell what was lost and what came twice.
     fn tells_loss(&self, _recorded: &Recorded) -> bool {
         true

@@ -1,11 +1,10 @@
 //! Agreement of leading figures with published ones, or why they cannot be compared.
 
 use super::digest::Digest;
-use crate::cell::{Cell, Identity, Origin};
-use crate::compare::{self, Comparison, Reason, ReasonKind, Verdict, is_fitted};
+use crate::cell::{Cell, Origin};
+use crate::compare::{self, Comparison, ReasonKind, Verdict, is_fitted};
 use crate::quantile::Sorted;
 use crate::truth::{CellDeviation, CellGroup, Truth};
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
@@ -75,14 +74,10 @@ pub(crate) fn agreement(ours: &[&Cell], comparisons: &[Comparison]) -> Option<Ag
     };
     let mut agreement = Agreement::default();
     let mut ratios = Vec::new();
-    let mut nearest: Option<(&Comparison, &[Reason])> = None;
     for pair in comparisons.iter().filter(is_ours) {
         match &pair.verdict {
-            Verdict::NotComparable(reasons) => {
+            Verdict::NotComparable(_) => {
                 agreement.not_comparable += 1;
-                if nearest.is_none_or(|it| distance(reasons) < distance(it.1)) {
-                    nearest = Some((pair, reasons));
-                }
                 continue;
             }
             _ if is_fitted(&pair.ours, &pair.other) => {
@@ -100,46 +95,12 @@ pub(crate) fn agreement(ours: &[&Cell], comparisons: &[Comparison]) -> Option<Ag
     agreement.near = errors.iter().filter(|it| **it <= NEAR).count();
     agreement.ratio = median(ratios);
     agreement.error = median(errors);
-    if let Some((pair, reasons)) = nearest {
-        agreement.reasons = reasons.iter().map(|it| it.kind).collect();
-        agreement.why = why(pair, reasons);
+    if let Some(pair) = compare::nearest(comparisons.iter().filter(is_ours)) {
+        agreement.reasons = pair.verdict.reasons().iter().map(|it| it.kind).collect();
+        agreement.why = compare::why(pair);
     }
     let any = agreement.pairs + agreement.fitted + agreement.not_comparable > 0;
     any.then_some(agreement)
-}
-
-/// Returns how far a published figure is from being comparable: what a user can state is nearer than what a
-/// document leaves open.
-fn distance(reasons: &[Reason]) -> (usize, bool) {
-    (reasons.len(), reasons.iter().any(|it| it.kind == ReasonKind::DocumentUnstated))
-}
-
-/// Says why a pair cannot be compared, and what would change that.
-fn why(pair: &Comparison, reasons: &[Reason]) -> Vec<String> {
-    let flags = flags(pair);
-    let is_told = |it: &&Reason| flags.is_empty() || it.kind != ReasonKind::OursUnstated;
-    let others = reasons.iter().filter(is_told).map(|it| it.text.clone());
-    let to_state = format!("say which device and place yours are, such as {}", flags.join(" "));
-    Some(to_state).filter(|_| !flags.is_empty()).into_iter().chain(others).collect()
-}
-
-/// Returns the flags that state of a measured figure what is not stated yet, with the values of the published
-/// one beside it.
-fn flags(pair: &Comparison) -> Vec<String> {
-    let (ours, theirs) = (&pair.ours.id, &pair.other.id);
-    if !pair.ours.origin.is_real_time() {
-        return Vec::new();
-    }
-    let environment =
-        |id: &Identity| compare::stated(id.environment.as_deref().unwrap_or_default());
-    let chip = |id: &Identity| compare::stated(&id.chip);
-    let mode = |id: &Identity| compare::stated(&id.mode);
-    let flag = |name: &str, of: &dyn Fn(&Identity) -> Option<String>| match (of(ours), of(theirs)) {
-        (None, Some(theirs)) => Some(format!("{name} {theirs}")),
-        _ => None,
-    };
-    let all = [flag("--chip", &chip), flag("--mode", &mode), flag("--environment", &environment)];
-    all.into_iter().flatten().collect()
 }
 
 fn median(values: Vec<f64>) -> Option<f64> {

@@ -8,6 +8,7 @@ use super::{
     StoppedCell, pool, test_facts,
 };
 use crate::air::{self, AirChapter};
+use crate::bounds;
 use crate::cell::{Cell, Identity, TestFacts};
 use crate::compare::{Comparison, compare};
 use crate::figure::{self, Figure};
@@ -19,7 +20,6 @@ use crate::run::{Recorded, RunFacts};
 use crate::summary::{SummaryContext, summarize};
 use crate::table::{self, Table};
 use crate::truth::{Documents, Truth, truth};
-use crate::units::Dimension;
 use crate::warning::{self, Warning};
 use crate::wifi;
 use alloc::borrow::Cow;
@@ -28,6 +28,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use espbench_model::fact;
+use espbench_model::text::count;
 use espbench_model::workload::Workload;
 
 /// Target of a run in the labs of its tests.
@@ -140,7 +141,7 @@ impl Builder {
             known(cell);
         }
         let cell = (recorded.ordinal, recorded.repetition);
-        self.warnings.push((cell, warning::advise(recorded, &cells)));
+        self.warnings.push((cell, warning::advise(recorded)));
         let losses = Losses::of(recorded);
         self.air.add(recorded, &losses);
         self.losses.push((recorded.workload, (cell, losses)));
@@ -198,6 +199,7 @@ impl Builder {
         };
         let mut caveats: Vec<Caveat> = self.caveats.into_iter().map(|it| it.1).collect();
         caveats.extend(self.digests.iter().filter(|it| !is_explained(it)).filter_map(empty));
+        caveats.extend(partly_served(&self.digests));
         let done = self.digests.len() - stopped.len();
         self.digests = pool::digests(self.digests);
         let losses = pool::losses(self.losses);
@@ -262,6 +264,38 @@ impl Builder {
     }
 }
 
+/// Says that jobs for all devices served a part of them, of which there is no time for all: in one sentence, of the cell
+/// in which most repetitions did.
+fn partly_served(digests: &[Digest]) -> Option<Caveat> {
+    let part = |digest: &Digest| {
+        let cell = digest.cell("devices_served")?;
+        let (served, all) = (cell.value?, cell.n? as f64);
+        (served < all).then_some((served, all))
+    };
+    let of_cell = |same: &'_ [Digest]| {
+        let parts: Vec<(f64, f64)> = same.iter().filter_map(part).collect();
+        let least = parts.iter().map(|it| it.0).reduce(f64::min)?;
+        let most = parts.iter().map(|it| it.0).reduce(f64::max)?;
+        let served = if least < most { format!("{least} to {most}") } else { format!("{least}") };
+        let often = match same.len() {
+            1 => String::new(),
+            all => format!(" in {} of {all} repetitions", parts.len()),
+        };
+        let text = format!("Served {served} of {} devices{often}", parts[0].1);
+        let place = label::place(same[0].workload.kind(), &same[0].settings, 0);
+        Some((parts.len(), place, text))
+    };
+    let mut cells: Vec<(usize, String, String)> =
+        digests.chunk_by(|a, b| a.ordinal == b.ordinal).filter_map(of_cell).collect();
+    cells.sort_by_key(|it| core::cmp::Reverse(it.0));
+    let more = match cells.len() {
+        0 | 1 => String::new(),
+        n => format!(", and a part in {}", count(n - 1, "more cell")),
+    };
+    let (_, place, text) = cells.into_iter().next()?;
+    Some(Caveat { place, text: format!("{text}{more}: no time for all."), at: None })
+}
+
 /// Says that a cell that did not fail has no figure.
 fn empty(digest: &Digest) -> Option<Caveat> {
     let is_empty = !digest.cells.iter().any(|it| it.value.is_some());
@@ -314,23 +348,15 @@ fn limited<'a>(published: &'a [Cell], limits: &[(Identity, f64)]) -> Cow<'a, [Ce
 }
 
 /// Makes values unknown that are not numbers, since JSON has no word for them, and measured values
-/// without an observation. Limits intervals of positive quantities to zero and above.
+/// without an observation. Limits intervals to what the quantities can be.
 pub(crate) fn known(cell: &mut Cell) {
     if cell.n == Some(0) && cell.origin.is_real_time() {
         (cell.value, cell.ci_low, cell.ci_high) = (None, None, None);
     }
-    // Student's interval of a mean knows no end of the scale; these quantities have one at zero.
-    if cell.value.is_some_and(|value| value >= 0.0) && is_positive(&cell.unit) {
-        cell.ci_low = cell.ci_low.map(|low| low.max(0.0));
-    }
+    bounds::limit(cell);
     for value in [&mut cell.value, &mut cell.ci_low, &mut cell.ci_high] {
         *value = value.filter(|v| v.is_finite());
     }
-}
-
-/// Returns whether quantities in that unit cannot be negative: times, rates, shares, sizes.
-fn is_positive(unit: &str) -> bool {
-    Dimension::of(unit).is_some()
 }
 
 /// Outcomes of the plan's thresholds.

@@ -37,12 +37,16 @@ pub(super) fn one(repetitions: &[&Digest]) -> Digest {
     if repetitions.len() == 1 {
         return first.clone();
     }
+    let kind = kind::of(&first.workload);
     let of_metric = |cell: &Cell| -> Cell {
         let metric = cell.id.metric.as_str();
         let same: Vec<&Cell> = repetitions.iter().filter_map(|d| d.cell(metric)).collect();
+        // Where not all have it there is none: the others do not stand for these.
+        let lacks = |it: &&Cell| it.value.is_none();
+        if let Some(lacking) = same.iter().copied().find(lacks).filter(|_| kind.is_of_all(metric)) {
+            return Cell { test: compare::facts_of_all(&same), ..lacking.clone() };
+        }
         let Some(mut mean) = compare::pool(&same) else { return cell.clone() };
-        // None of these quantities can be negative.
-        mean.ci_low = mean.ci_low.map(|low| low.max(0.0));
         mean.note = join(cell.note.clone(), mean.note);
         mean
     };

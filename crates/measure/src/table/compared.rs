@@ -1,11 +1,12 @@
 //! The comparisons in few lines: one for each metric, verdict and set of reasons.
 
 use super::{Column, Table, TableRow};
-use crate::cell::{Cell, Origin};
+use crate::cell::{Cell, Identity, Origin};
 use crate::compare::{self, Comparison, ReasonKind, Verdict};
 use crate::digits;
 use crate::label;
 use crate::report::digest::Material;
+use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -76,7 +77,8 @@ pub fn undecided(comparisons: &[Comparison]) -> Option<String> {
     };
     let open: Vec<&Comparison> = comparisons.iter().filter(is_open).collect();
     let most = open.iter().copied().max_by(|a, b| change(a).total_cmp(&change(b)))?;
-    let [name, this, other, ratio] = texts(most).map(Option::unwrap_or_default);
+    let [name, this, other, ratio] =
+        texts(most, Apart::of(comparisons)).map(Option::unwrap_or_default);
     let (has, them) = if open.len() == 1 { ("has", "it") } else { ("have", "them") };
     Some(format!(
         "{} that {has} no interval differ by more than a tenth, and nothing is shown of {them}; the largest change: {name}, {this} \
@@ -90,7 +92,9 @@ pub fn undecided(comparisons: &[Comparison]) -> Option<String> {
 #[must_use]
 pub fn pairs(comparisons: &[Comparison], title: &str, origin: Origin) -> Table {
     let judged = |c: &&Comparison| !matches!(c.verdict, Verdict::NotComparable(_));
-    let mut rows: Vec<TableRow> = comparisons.iter().filter(judged).map(pair).collect();
+    let apart = Apart::of(comparisons);
+    let mut rows: Vec<TableRow> =
+        comparisons.iter().filter(judged).map(|it| pair(it, apart)).collect();
     let others: Vec<Comparison> = comparisons.iter().filter(|c| !judged(c)).cloned().collect();
     rows.extend(groups(&others).iter().map(|group| {
         let [what, against, cells, ratio, verdict] = row(group);
@@ -138,50 +142,78 @@ pub fn is_fitted(c: &Comparison) -> bool {
     compare::is_fitted(&c.ours, &c.other)
 }
 
-/// Returns a line for each set of reasons for which pairs cannot be compared, those of most pairs first.
+/// Returns for each set of reasons for which pairs cannot be compared how many these are, and the reasons in words; those
+/// of most pairs first.
 #[must_use]
-pub fn excluded(comparisons: &[Comparison]) -> Vec<String> {
-    let is_out = |c: &&Comparison| matches!(c.verdict, Verdict::NotComparable(_));
-    let mut reasons: Vec<(String, usize)> = Vec::new();
+pub fn excluded(comparisons: &[Comparison]) -> Vec<(usize, String)> {
+    let mut sets: Vec<(usize, &Comparison)> = Vec::new();
+    let is_out = |it: &&Comparison| !it.verdict.reasons().is_empty();
     for comparison in comparisons.iter().filter(is_out) {
-        let (_, why) = brief(&comparison.verdict);
-        match reasons.iter_mut().find(|it| it.0 == why) {
-            Some(found) => found.1 += 1,
-            None => reasons.push((why, 1)),
+        let same =
+            |it: &&mut (usize, &Comparison)| kinds(&it.1.verdict) == kinds(&comparison.verdict);
+        match sets.iter_mut().find(same) {
+            Some(set) => set.0 += 1,
+            None => sets.push((1, comparison)),
         }
     }
-    reasons.sort_by_key(|it| core::cmp::Reverse(it.1));
-    let line =
-        |(why, n): (String, usize)| format!("{} not comparable: {why}", digits::count(n as u64));
-    reasons.into_iter().map(line).collect()
+    sets.sort_by_key(|it| core::cmp::Reverse(it.0));
+    sets.into_iter().map(|(pairs, first)| (pairs, compare::briefly(first))).collect()
 }
 
 /// Returns a pair in words: the result, this and the other value, and the ratio, where there is one.
 #[must_use]
-pub fn texts(c: &Comparison) -> [Option<String>; 4] {
+pub fn texts(c: &Comparison, apart: Apart) -> [Option<String>; 4] {
     let value =
         |cell: &Cell| Some(format!("{} {}", digits::unmarked(cell)?, super::unit_sign(&cell.unit)));
-    [Some(named(&c.ours)), value(&c.ours), value(&c.other), ratio(&[c])]
+    [Some(apart.named(&c.ours)), value(&c.ours), value(&c.other), ratio(&[c])]
 }
 
-fn pair(c: &Comparison) -> Vec<Option<String>> {
-    let (verdict, _) = words(&c.verdict);
+fn pair(c: &Comparison, apart: Apart) -> Vec<Option<String>> {
+    let verdict = words(&c.verdict);
     let notes =
         if c.notes.is_empty() { String::new() } else { format!(": {}", c.notes.join("; ")) };
     let verdict = Some(format!("{verdict}{notes}"));
-    texts(c).into_iter().chain([verdict]).collect()
+    texts(c, apart).into_iter().chain([verdict]).collect()
 }
 
-/// Returns a cell in words.
-fn named(cell: &Cell) -> String {
-    let mut name = format!("{} {}", cell.id.table, cell.id.metric);
-    if let Some(bytes) = cell.id.payload_bytes {
-        name.push_str(&format!(", {bytes} B"));
+/// Words of the identity columns that names of results have only where they tell results apart.
+const APART: [fn(&Identity) -> Option<String>; 6] = [
+    |id| compare::stated(&id.chip),
+    |id| compare::stated(&id.mode),
+    |id| id.devices.map(|it| label::devices(it.into())),
+    |id| id.distance_m.map(|it| format!("{it} m")),
+    |id| id.security.clone(),
+    |id| id.environment.clone(),
+];
+
+/// Columns in which compared results differ, so that their names have them.
+#[derive(Clone, Copy, Debug)]
+pub struct Apart([bool; APART.len()]);
+
+impl Apart {
+    /// Finds the columns in which results of one table differ.
+    #[must_use]
+    pub fn of(comparisons: &[Comparison]) -> Self {
+        let mut first: BTreeMap<&str, &Identity> = BTreeMap::new();
+        let mut apart = [false; APART.len()];
+        for id in comparisons.iter().map(|it| &it.ours.id) {
+            let other = first.entry(&id.table).or_insert(id);
+            for (differs, word) in apart.iter_mut().zip(APART) {
+                *differs |= word(id) != word(other);
+            }
+        }
+        Self(apart)
     }
-    if let Some(settings) = label::result(&cell.settings) {
-        name.push_str(&format!(", {settings}"));
+
+    /// Returns a cell in words.
+    fn named(self, cell: &Cell) -> String {
+        let mut parts = alloc::vec![format!("{} {}", cell.id.table, cell.id.metric)];
+        parts.extend(cell.id.payload_bytes.map(|bytes| format!("{bytes} B")));
+        let words = APART.into_iter().zip(self.0).filter(|(_, differs)| *differs);
+        parts.extend(words.filter_map(|(word, _)| word(&cell.id)));
+        parts.extend(label::result(&cell.settings));
+        parts.join(", ")
     }
-    name
 }
 
 /// Returns how to read the table, and the notes of the comparisons themselves, each once.
@@ -203,7 +235,6 @@ fn notes(comparisons: &[Comparison]) -> Vec<String> {
 fn groups(comparisons: &[Comparison]) -> Vec<ComparedGroup<'_>> {
     let mut groups: Vec<ComparedGroup<'_>> = Vec::new();
     for comparison in comparisons {
-        let (verdict, why) = brief(&comparison.verdict);
         let kinds = kinds(&comparison.verdict);
         // What cannot be compared for the same reasons is one line, whatever the metric.
         let any_metric = !kinds.is_empty();
@@ -218,7 +249,11 @@ fn groups(comparisons: &[Comparison]) -> Vec<ComparedGroup<'_>> {
         };
         match groups.iter_mut().find(same) {
             Some(group) => group.members.push(comparison),
-            None => groups.push(ComparedGroup { members: alloc::vec![comparison], verdict, why }),
+            None => groups.push(ComparedGroup {
+                members: alloc::vec![comparison],
+                verdict: words(&comparison.verdict),
+                why: compare::briefly(comparison),
+            }),
         }
     }
     groups
@@ -226,40 +261,19 @@ fn groups(comparisons: &[Comparison]) -> Vec<ComparedGroup<'_>> {
 
 /// Returns the kinds of the reasons against a comparison.
 fn kinds(verdict: &Verdict) -> Vec<ReasonKind> {
-    match verdict {
-        Verdict::NotComparable(reasons) => reasons.iter().map(|it| it.kind).collect(),
-        _ => Vec::new(),
-    }
+    verdict.reasons().iter().map(|it| it.kind).collect()
 }
 
-/// Returns a verdict in words, and its reasons.
+/// Returns a verdict in words.
 #[must_use]
-pub fn words(verdict: &Verdict) -> (&'static str, String) {
+pub fn words(verdict: &Verdict) -> &'static str {
     match verdict {
-        Verdict::Better => ("better", String::new()),
-        Verdict::Worse => ("worse", String::new()),
-        Verdict::Differs => ("differs; neither is better", String::new()),
-        Verdict::NoDifferenceShown => ("no difference shown", String::new()),
-        Verdict::NotComparable(reasons) => {
-            let texts: Vec<&str> = reasons.iter().map(|it| it.text.as_str()).collect();
-            ("not comparable", texts.join("; "))
-        }
+        Verdict::Better => "better",
+        Verdict::Worse => "worse",
+        Verdict::Differs => "differs; neither is better",
+        Verdict::NoDifferenceShown => "no difference shown",
+        Verdict::NotComparable(_) => "not comparable",
     }
-}
-
-/// Returns a verdict in words, and the kinds of its reasons.
-fn brief(verdict: &Verdict) -> (&'static str, String) {
-    let Verdict::NotComparable(reasons) = verdict else {
-        return words(verdict);
-    };
-    let another: Vec<&str> = reasons.iter().filter_map(|it| it.kind.another()).collect();
-    let mut parts: Vec<String> = Vec::new();
-    if !another.is_empty() {
-        parts.push(format!("another {}", another.join(", ")));
-    }
-    let others = reasons.iter().filter(|it| it.kind.another().is_none());
-    parts.extend(others.map(|it| it.text.clone()));
-    ("not comparable", parts.join("; "))
 }
 
 /// Returns the metrics of a group, each once.

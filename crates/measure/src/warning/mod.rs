@@ -86,13 +86,6 @@ pub enum Advice {
         /// Unit of both.
         unit: String,
     },
-    /// A job for all devices served a part of them.
-    PartlyServed {
-        /// Number of devices that were served.
-        served: u64,
-        /// Number of all.
-        devices: u64,
-    },
     /// A console lost characters of commands that were typed at it.
     CommandCut {
         /// Number of characters lost.
@@ -128,8 +121,7 @@ impl Advice {
     #[must_use]
     pub const fn weight(&self) -> u8 {
         match self {
-            Self::CommandCut { .. } => 11,
-            Self::PartlyServed { .. } => 10,
+            Self::CommandCut { .. } => 10,
             Self::SendsRefused { .. } => 9,
             Self::BeyondModel { .. } => 8,
             Self::SocketBufferOverflow { .. } => 7,

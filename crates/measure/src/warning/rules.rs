@@ -24,16 +24,15 @@ const COARSE: f64 = 0.05;
 /// frequency, takes as long.
 const WORTH_MS: f64 = 0.1;
 
-/// Returns the advice on one recorded cell, of which the figures are known.
+/// Returns the advice on one recorded cell.
 #[must_use]
-pub fn advise(recorded: &Recorded, cells: &[Cell]) -> Vec<Warning> {
+pub fn advise(recorded: &Recorded) -> Vec<Warning> {
     let rules = [
         bimodal(recorded),
         drifting(recorded),
         overflow(recorded),
         sender_behind(recorded),
         command_cut(recorded),
-        partly_served(cells),
         beacon_comb(recorded),
         not_verified(recorded),
         beyond_model(recorded),
@@ -126,11 +125,6 @@ fn sender_behind(recorded: &Recorded) -> Option<Advice> {
 fn command_cut(recorded: &Recorded) -> Option<Advice> {
     let characters = *recorded.counters.get(fact::TYPED_LOST)?;
     (characters > 0).then_some(Advice::CommandCut { characters })
-}
-
-fn partly_served(cells: &[Cell]) -> Option<Advice> {
-    let (served, devices) = count(cells, "devices_served")?;
-    (served < devices).then_some(Advice::PartlyServed { served, devices })
 }
 
 /// Returns the advice on sends that were refused where a rate was offered, in the mean of the repetitions, which is the

@@ -61,7 +61,7 @@ fn closed(round_trips: impl IntoIterator<Item = f64>) -> Recorded {
 }
 
 fn kinds(recorded: &Recorded) -> Vec<Advice> {
-    advise(recorded, &[]).into_iter().map(|w| w.advice).collect()
+    advise(recorded).into_iter().map(|w| w.advice).collect()
 }
 
 fn exponential(random: &mut Xoshiro256PlusPlus) -> f64 {

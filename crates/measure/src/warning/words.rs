@@ -31,7 +31,6 @@ impl Advice {
             }
             Self::SocketBufferOverflow { dropped } => overflow(*dropped),
             Self::SenderBehind { asked, kept, unit } => behind(*asked, *kept, unit),
-            Self::PartlyServed { served, devices } => partly_served(*served, *devices),
             Self::CommandCut { characters } => command_cut(*characters),
             Self::SendsRefused { refused, offered } => refused_sends(*refused, *offered),
             Self::BeaconComb { period_ms, strength } => comb(*period_ms, *strength),
@@ -128,15 +127,6 @@ fn behind(asked: f64, kept: f64, unit: &str) -> [String; 3] {
             .to_string(),
         "Allow more in flight, or offer less. On a computer of your own, other load may be what holds \
          the sender up.".to_string(),
-    ]
-}
-
-fn partly_served(served: u64, devices: u64) -> [String; 3] {
-    [
-        format!("{served} of {devices} devices were served."),
-        "So there is no time for all of them, and none is compared with a published one."
-            .to_string(),
-        "Send again to the others; the report lists what the consoles printed.".to_string(),
     ]
 }
 

@@ -2,9 +2,10 @@
 
 use super::told::{Answer, Four, parsed};
 use espbench_measure::cell::Cell;
-use espbench_measure::compare::{Comparison, Verdict};
+use espbench_measure::compare::{Comparison, remedy};
 use espbench_measure::label;
 use espbench_measure::report::Report;
+use espbench_measure::table::compared::excluded;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -271,10 +272,16 @@ struct PairTold {
     ratio_low: Option<Four>,
     /// Upper end of it.
     ratio_high: Option<Four>,
-    /// Verdict on the run: better, worse, differs (neither is better), no-difference-shown or not-comparable.
+    /// Verdict on the run: better, worse, differs (neither is better) or no-difference-shown.
     verdict: String,
-    /// Reasons for which they are not comparable.
-    why: Vec<String>,
+}
+
+/// Pairs that are not comparable for the same reasons.
+#[derive(Debug, Serialize, JsonSchema)]
+struct ExcludedTold {
+    /// How many these are.
+    pairs: usize,
+    why: String,
 }
 
 /// Answer of `compare`.
@@ -282,10 +289,15 @@ struct PairTold {
 pub(super) struct ComparedTold {
     /// Pairs of figures whose verdict is this, by verdict.
     verdicts: std::collections::BTreeMap<String, usize>,
-    /// Pairs, those first that differ most by what their intervals show.
+    /// Pairs with a verdict, those first that differ most by what their intervals show.
     pairs: Vec<PairTold>,
-    /// Pairs that are not in the list: `full` or `metrics` gives them.
+    /// Pairs with a verdict that are not in the list: `full` or `metrics` gives them.
     left_out: usize,
+    /// Pairs that are not comparable, by their reasons.
+    not_comparable: Vec<ExcludedTold>,
+    /// Change that would make a pair comparable, where none is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    to_compare: Option<String>,
 }
 
 impl Answer for ComparedTold {
@@ -293,30 +305,27 @@ impl Answer for ComparedTold {
     type Wanted = bool;
 
     fn read(json: &str, errors: String, full: &bool) -> Result<Self, String> {
-        let mut all: Vec<Comparison> = parsed(json, &errors)?;
-        let is_comparable = |it: &Comparison| !matches!(it.verdict, Verdict::NotComparable(_));
-        all.sort_by(|a, b| {
-            let order = is_comparable(b).cmp(&is_comparable(a));
-            order.then(b.shown_change().total_cmp(&a.shown_change()))
-        });
+        let all: Vec<Comparison> = parsed(json, &errors)?;
+        let mut judged: Vec<&Comparison> =
+            all.iter().filter(|it| it.verdict.reasons().is_empty()).collect();
+        judged.sort_by(|a, b| b.shown_change().total_cmp(&a.shown_change()));
         let mut verdicts = std::collections::BTreeMap::new();
         for it in &all {
             *verdicts.entry(it.verdict.kind().name().to_owned()).or_default() += 1;
         }
-        let pairs = all.iter().take(RESULTS).map(pair).collect();
-        let mut told = Self { verdicts, pairs, left_out: 0 };
+        let pairs = judged.iter().take(RESULTS).map(|it| pair(it)).collect();
+        let not_comparable =
+            excluded(&all).into_iter().map(|(pairs, why)| ExcludedTold { pairs, why }).collect();
+        let to_compare = remedy(&all);
+        let mut told = Self { verdicts, pairs, left_out: 0, not_comparable, to_compare };
         let mut over = if *full { 0 } else { bytes(&told).saturating_sub(SHORT) };
         drop_last(&mut told.pairs, 0, &mut over);
-        told.left_out = all.len() - told.pairs.len();
+        told.left_out = judged.len() - told.pairs.len();
         Ok(told)
     }
 }
 
 fn pair(it: &Comparison) -> PairTold {
-    let why = match &it.verdict {
-        Verdict::NotComparable(reasons) => reasons.iter().map(|it| it.text.clone()).collect(),
-        _ => Vec::new(),
-    };
     PairTold {
         test: label::test(&it.ours),
         metric: it.ours.id.metric.clone(),
@@ -328,7 +337,6 @@ fn pair(it: &Comparison) -> PairTold {
         ratio_low: it.ratio_low.map(Four),
         ratio_high: it.ratio_high.map(Four),
         verdict: it.verdict.kind().name().into(),
-        why,
     }
 }
 

@@ -333,6 +333,10 @@ impl TestKind for EspNow {
         [findings::commands(material), findings::consoles(material)].into_iter().flatten().collect()
     }
 
+    fn is_of_all(&self, metric: &str) -> bool {
+        summary::served::TIMES_FOR_ALL.contains(&metric)
+    }
+
     fn tells_fact(&self, fact: &str) -> bool {
         findings::tells(fact)
     }

@@ -29,7 +29,7 @@
 
 mod devices;
 pub(crate) mod out;
-mod served;
+pub(super) mod served;
 mod stream;
 mod times;
 

@@ -11,6 +11,10 @@ use alloc::vec::Vec;
 use espbench_model::sample::{Interval, Sample};
 use espbench_model::workload::EspNowTest;
 
+/// Times from the start until all devices were served.
+pub(crate) const TIMES_FOR_ALL: [&str; 4] =
+    ["ota_time", "ota_time_exact", "handshake_time", "provisioning_time"];
+
 /// Adds the time that the document gives, how many devices were served, and when each one was.
 pub(super) fn served(out: &mut EspNowCells<'_>, test: EspNowTest, recorded: &Recorded) {
     let total = recorded.samples.iter().find_map(|sample| match sample {
@@ -29,15 +33,15 @@ pub(super) fn served(out: &mut EspNowCells<'_>, test: EspNowTest, recorded: &Rec
         }
         _ => ("provisioning_time", seconds, "until the last device's light"),
     };
-    if missed == 0 {
-        out.push(metric, "s", one(value), Some(note));
-        if test == EspNowTest::Ota {
-            out.exact("ota_time_exact", "s", seconds, 1);
-        }
-    } else {
-        // The time for a part is not that for all: nothing published is held against it.
-        let note = format!("no time for all: {missed} of {} devices not served", served + missed);
-        out.push(metric, "s", Estimate::default(), Some(&note));
+    let partly = format!("no time for all: {missed} of {} devices not served", served + missed);
+    // The time for a part is not that for all: nothing published is held against it.
+    let mut time = |metric, value, note| match missed {
+        0 => out.push(metric, "s", one(value), note),
+        _ => out.push(metric, "s", Estimate::default(), Some(&partly)),
+    };
+    time(metric, value, Some(note));
+    if test == EspNowTest::Ota {
+        time("ota_time_exact", seconds, None);
     }
     let devices = served + missed;
     out.exact("devices_served", "devices", served as f64, devices);

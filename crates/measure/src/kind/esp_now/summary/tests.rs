@@ -5,9 +5,8 @@ use super::*;
 use crate::cell::{Estimate, Origin};
 use crate::compare::{Verdict, compare};
 use crate::plan::Plan;
-use crate::run::Site;
+use crate::run::{RunFacts, Site};
 use crate::truth::{self, Documents};
-use crate::warning::{self, Advice};
 use alloc::collections::BTreeMap;
 use espbench_model::sample::{Cause, Fate, Interval, Link, Observer, Probe, Sample};
 use espbench_model::time::Instant;
@@ -260,17 +259,17 @@ fn a_part_that_was_served_is_named_and_never_compared() {
             let cells = cells(0, &w, samples.clone());
             let times: Vec<&Cell> =
                 cells.iter().filter(|it| it.id.metric.starts_with(metric)).collect();
-            let advice = warning::advise(&recorded(0, w, samples), &cells);
-            let first = advice.iter().map(|it| &it.advice).max_by_key(|it| it.weight());
+            let all = [recorded(0, w, samples)];
+            let told = crate::report::report(&RunFacts::default(), None, &all, 1, &[]).doubts();
             assert_eq!(value(&cells, "devices_served"), served as f64);
             if served == 20 {
-                assert!(times.iter().all(|it| it.value.is_some()) && first.is_none(), "{test}");
+                assert!(times.iter().all(|it| it.value.is_some()) && told.is_empty(), "{test}");
                 continue;
             }
             assert!(times.iter().all(|it| it.value.is_none()), "{test} {served}");
             let note = times[0].note.as_deref().unwrap();
             assert!(note.contains(&format!("{} of 20 devices not served", 20 - served)), "{note}");
-            assert_eq!(first, Some(&Advice::PartlyServed { served, devices: 20 }));
+            assert!(told[0].contains(&format!("Served {served} of 20 devices: ")), "{told:?}");
             let document =
                 Estimate::exact(26.0, 1).into_cell(times[0].id.clone(), "s", Origin::Published);
             assert_eq!(
@@ -280,6 +279,45 @@ fn a_part_that_was_served_is_named_and_never_compared() {
             let beside = compare(&cells, &[document]);
             assert!(beside.iter().all(|it| it.ratio.is_none()), "{test} {served}");
         }
+    }
+}
+
+/// A time for all is not that of the repetitions in which all were served: where one served a part, nothing published
+/// stands beside it, and how many did is told before the first number.
+#[test]
+fn a_part_in_some_repetitions_leaves_no_time_for_all() {
+    for (test, first_is_whole) in
+        [("ota", true), ("ota", false), ("handshake", true), ("provisioning", false)]
+    {
+        let plan_text = format!(
+            "name = \"x\"\nrepetitions = 10\n[[measure]]\nkind = \"esp-now\"\ntest = \"{test}\"\ndevices = 20\n"
+        );
+        let facts = RunFacts { plan_text, site: site(), ..RunFacts::default() };
+        let w = work(&format!("test = \"{test}\"\ndevices = 20"));
+        let all: Vec<Recorded> = (0..10)
+            .map(|repetition| {
+                let is_part = repetition < 2 && !first_is_whole || repetition > 7 && first_is_whole;
+                let served = if is_part { 19 } else { 20 };
+                let samples = [total(0, 22.7, served, 20 - served)].into();
+                Recorded { repetition, ..recorded(0, w, samples) }
+            })
+            .collect();
+        let report = crate::report::report(&facts, None, &all, 10, &crate::published::shipped());
+        let times: Vec<&Cell> = report
+            .cells
+            .iter()
+            .filter(|it| served::TIMES_FOR_ALL.contains(&&*it.id.metric))
+            .collect();
+        assert!(!times.is_empty() && times.iter().all(|it| it.value.is_none()), "{times:?}");
+        assert!(times.iter().all(|it| it.test.repetitions == Some(10)), "{times:?}");
+        assert!(report.comparisons.iter().all(|it| it.ratio.is_none()), "{test}");
+        let count = report.cells.iter().find(|it| it.id.metric == "devices_served").unwrap();
+        assert_eq!((count.value, count.ci_high), (Some(19.8), Some(20.0)), "{test}");
+        let told = report.doubts();
+        assert!(
+            told[0].starts_with("Served 19 of 20 devices in 2 of 10 repetitions: "),
+            "{told:?}"
+        );
     }
 }
 

@@ -1,0 +1,76 @@
+//! Natural ends of quantities, which no interval reaches beyond: Student's interval of a mean knows none.
+
+use crate::cell::Cell;
+use crate::units::Dimension;
+
+/// Limits a cell's interval to what its quantity can be: times, rates, sizes and counts are not below 0, a share is no
+/// more than the whole, and no more devices are served than there are. A difference, which may be negative, is left as
+/// it is.
+pub(crate) fn limit(cell: &mut Cell) {
+    let Some(value) = cell.value else { return };
+    if value >= 0.0 && (Dimension::of(&cell.unit).is_some() || COUNTS.contains(&&*cell.unit)) {
+        cell.ci_low = cell.ci_low.map(|low| low.max(0.0));
+    }
+    if let Some(most) = most(cell).filter(|most| value <= *most) {
+        cell.ci_high = cell.ci_high.map(|high| high.min(most));
+    }
+}
+
+/// Units of what is counted.
+const COUNTS: [&str; 9] = [
+    "devices",
+    "packets",
+    "messages",
+    "probes",
+    "hops",
+    "frames",
+    "segments",
+    "index",
+    "connections",
+];
+
+/// Returns the largest value of a quantity that has one.
+fn most(cell: &Cell) -> Option<f64> {
+    match Dimension::of(&cell.unit) {
+        Some((Dimension::Proportion, part)) => Some(1.0 / part),
+        // Jain's fairness.
+        None if cell.unit == "index" => Some(1.0),
+        None if cell.id.metric == "devices_served" => cell.id.devices.map(f64::from),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cell::{Estimate, Identity, Origin};
+    use crate::compare::pool;
+    use crate::interval::mean_t;
+    use alloc::vec::Vec;
+
+    /// Pools repetitions of a figure.
+    fn pooled(metric: &str, unit: &str, values: &[f64]) -> Cell {
+        let id = Identity { metric: metric.into(), devices: Some(100), ..Identity::default() };
+        let cell =
+            |it: &f64| Estimate::exact(*it, 7).into_cell(id.clone(), unit, Origin::Simulated);
+        let all: Vec<Cell> = values.iter().map(cell).collect();
+        pool(&all.iter().collect::<Vec<_>>()).unwrap()
+    }
+
+    #[test]
+    fn no_interval_of_repetitions_reaches_beyond_what_there_is() {
+        let values = [100.0, 97.0, 100.0];
+        assert!(mean_t(&values).high > Some(100.0), "Student's interval knows no end");
+        for (metric, unit) in [("devices_served", "devices"), ("channel_busy", "percent")] {
+            let cell = pooled(metric, unit, &values);
+            assert_eq!((cell.value, cell.ci_high), (Some(99.0), Some(100.0)), "{metric}");
+        }
+        let fairness = pooled("fairness", "index", &[1.0, 0.7, 1.0]);
+        assert_eq!(fairness.ci_high, Some(1.0));
+        let few = pooled("packets_lost", "packets", &[0.0, 1.0, 0.0]);
+        assert_eq!(few.ci_low, Some(0.0));
+        // A time has no upper end, and neither has a change that is more than the whole.
+        assert!(pooled("rtt_avg", "ms", &values).ci_high > Some(100.0));
+        assert!(pooled("overhead", "percent", &[150.0, 250.0]).ci_high > Some(250.0));
+    }
+}
