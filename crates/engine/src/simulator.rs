@@ -8,7 +8,8 @@ use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use core::fmt;
 use espbench_measure::plan::DEFAULT_SEED;
-use espbench_measure::run::{LabFit, Site};
+use espbench_measure::run::{LabFit, Site, placed};
+use espbench_model::overrides::OpenPlaces;
 use espbench_model::workload::Workload;
 use espbench_sim::lab::file::{FitRecord, Library, is_path};
 use espbench_sim::lab::record::Record;
@@ -148,6 +149,23 @@ impl Simulator {
             }
             _ => failed.to_string(),
         }
+    }
+
+    /// Returns the work of a cell at the places that its lab has for what the plan leaves open.
+    #[must_use]
+    pub fn placed(&self, cell: &SeededCell) -> Workload {
+        let mut work = cell.step.workload;
+        if work.lab().open == OpenPlaces::default() {
+            return work;
+        }
+        // A cell that cannot be carried out says why when it is tried.
+        let Ok(scene) = self.scene(cell) else { return work };
+        let (devices, distance) = scene.open_places();
+        if let Some(lab) = work.lab_mut() {
+            lab.open.devices &= devices.is_none();
+            lab.open.distance &= distance.is_none();
+        }
+        placed(work, devices, distance)
     }
 
     /// Returns the scene of a cell: its lab, with the place that the run's seed draws.

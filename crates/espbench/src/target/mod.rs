@@ -208,6 +208,11 @@ pub trait Target {
         let _ = cells;
         Vec::new()
     }
+    /// Returns the work of a cell with the number and distance of devices that a lab has, where its plan leaves them
+    /// open: the place that the result is of.
+    fn placed(&self, cell: &SeededCell) -> Workload {
+        cell.step.workload
+    }
     /// Tells which cells it will be asked to [`run`](Self::run), in order. A target that has its own
     /// time may begin before it is asked.
     fn prepare(&mut self, cells: &[SeededCell]) {
