@@ -15,9 +15,9 @@ const MEANWHILE: Duration = Duration::from_secs(10);
 #[derive(Debug, Default)]
 pub(super) struct ServedRate {
     span: Option<(Instant, Instant)>,
-    /// What came since the start of the span; what began it is not in it: n datagrams have n - 1 periods between them.
+    /// Amount since the start of the span, without the one that began it: n datagrams have n - 1 periods between them.
     after: u64,
-    /// What came at the start of the span, and was told in no line before.
+    /// Amount at the start of the span that no line has told.
     first: u64,
 }
 

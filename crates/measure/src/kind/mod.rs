@@ -412,8 +412,8 @@ pub(crate) fn default_of(name: &str) -> Option<Workload> {
 }
 
 /// Returns the names of all kinds, for messages.
-pub(crate) fn names() -> String {
-    all().map(TestKind::name).collect::<Vec<_>>().join(", ")
+pub(crate) fn names() -> Vec<&'static str> {
+    all().map(TestKind::name).collect()
 }
 
 #[cfg(test)]

@@ -32,7 +32,7 @@ pub struct StoppedCell {
     /// Parts of the time that the plan asked for, in words, such as `12 runs of 60 s`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub made_of: Option<String>,
-    /// What there is of the cell.
+    /// Parts of the cell that were measured.
     #[serde(default, skip_serializing_if = "StoppedWith::is_figures")]
     pub with: StoppedWith,
 }
