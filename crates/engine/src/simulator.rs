@@ -8,9 +8,10 @@ use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use core::fmt;
 use espbench_measure::plan::DEFAULT_SEED;
-use espbench_measure::run::{LabFit, Site};
+use espbench_measure::run::{LabFit, Site, placed};
+use espbench_model::overrides::OpenPlaces;
 use espbench_model::workload::Workload;
-use espbench_sim::lab::file::{FitRecord, Library, is_path};
+use espbench_sim::lab::file::{FileError, FitRecord, Library, is_path};
 use espbench_sim::lab::record::Record;
 use espbench_sim::lab::scene::Scene;
 use espbench_sim::lab::suite::{self, LabNotice, SuiteError, Witness};
@@ -39,6 +40,13 @@ pub enum CellError {
         /// Advice to the user.
         hint: String,
     },
+    /// A file of the lab is wrong or missing.
+    File {
+        /// The lab, as [`Simulator::target`] names it.
+        target: String,
+        /// The mistake.
+        why: FileError,
+    },
     /// The simulation ended early.
     Failed {
         /// The lab, as [`Simulator::target`] names it.
@@ -57,6 +65,7 @@ impl fmt::Display for CellError {
                 write!(f, "{target} cannot run {kind}: {hint}")
             }
             Self::Failed { target, why } => write!(f, "{target}: {why}"),
+            Self::File { target, why } => write!(f, "{target}: {why}"),
             Self::Cancelled => f.write_str("stopped"),
         }
     }
@@ -127,12 +136,17 @@ impl Simulator {
     /// Checks that the lab can do this work, before any of it is done.
     ///
     /// # Errors
-    /// [`CellError::Unsupported`].
+    /// [`CellError::Unsupported`], [`CellError::File`].
     pub fn check(&self, workload: &Workload) -> Result<(), CellError> {
-        suite::check(workload, &self.library, self.lab.as_deref()).map_err(|failed| {
-            let (target, kind, hint) = (self.target(), workload.kind(), self.hint(&failed));
-            CellError::Unsupported { target, kind, hint }
-        })
+        let told = |failed: SuiteError| match failed {
+            // A mistake with a place is one in the file; others are of what the plan asks of it.
+            SuiteError::File(why) if why.line > 0 => CellError::File { target: self.target(), why },
+            failed => {
+                let (target, kind, hint) = (self.target(), workload.kind(), self.hint(&failed));
+                CellError::Unsupported { target, kind, hint }
+            }
+        };
+        suite::check(workload, &self.library, self.lab.as_deref()).map_err(told)
     }
 
     /// Returns what to do where the lab cannot do the work.
@@ -148,6 +162,23 @@ impl Simulator {
             }
             _ => failed.to_string(),
         }
+    }
+
+    /// Returns the work of a cell at the places that its lab has for what the plan leaves open.
+    #[must_use]
+    pub fn placed(&self, cell: &SeededCell) -> Workload {
+        let mut work = cell.step.workload;
+        if work.lab().open == OpenPlaces::default() {
+            return work;
+        }
+        // A cell that cannot be carried out says why when it is tried.
+        let Ok(scene) = self.scene(cell) else { return work };
+        let (devices, distance) = scene.open_places();
+        if let Some(lab) = work.lab_mut() {
+            lab.open.devices &= devices.is_none();
+            lab.open.distance &= distance.is_none();
+        }
+        placed(work, devices, distance)
     }
 
     /// Returns the scene of a cell: its lab, with the place that the run's seed draws.

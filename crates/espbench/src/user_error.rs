@@ -3,6 +3,7 @@
 use crate::say::say;
 use espbench_model::sdkconfig::ChipWithoutWifi;
 use espbench_model::untrusted::Untrusted;
+use espbench_sim::lab::file::FileError;
 use std::fmt;
 
 /// An error for the user of the command.
@@ -95,9 +96,21 @@ impl From<String> for UserError {
     }
 }
 
+/// Says where the names and keys of a lab's files are listed.
+impl From<&FileError> for UserError {
+    fn from(wrong: &FileError) -> Self {
+        let remedy =
+            "`espbench lab list` shows labs, profiles and environments; docs/labs.md has every key";
+        Self::new(wrong.to_string()).remedy(remedy)
+    }
+}
+
 /// Keeps the parts of an error that has them; another's whole chain is what failed.
 impl From<anyhow::Error> for UserError {
     fn from(error: anyhow::Error) -> Self {
+        if let Some(wrong) = error.downcast_ref::<FileError>() {
+            return Self::from(wrong);
+        }
         error.downcast().unwrap_or_else(|other| Self::new(format!("{other:#}")))
     }
 }

@@ -131,18 +131,7 @@ impl Recorded {
     pub fn placed(&self) -> Workload {
         let devices = self.told(fact::LAB_DEVICES);
         let distance = self.told(fact::LAB_NEAREST_M).zip(self.told(fact::LAB_FARTHEST_M));
-        let mut workload = self.workload;
-        match &mut workload {
-            Workload::EspNow(work) => {
-                work.devices = devices.unwrap_or(work.devices);
-                work.distance_m = distance.unwrap_or(work.distance_m);
-            }
-            Workload::RawEspNow(work) => {
-                work.distance_m = distance.map_or(work.distance_m, |it| it.1);
-            }
-            _ => {}
-        }
-        workload
+        placed(self.workload, devices, distance)
     }
 
     /// Returns the value of a fact; `None` where the target did not tell it.
@@ -150,6 +139,27 @@ impl Recorded {
     pub fn told<T: FromStr>(&self, fact: TypedFact<T>) -> Option<T> {
         told(&self.facts, fact)
     }
+}
+
+/// Returns the work with as many devices as its lab has, from the nearest to the farthest in metres, where it leaves
+/// them open.
+#[must_use]
+pub fn placed(
+    mut workload: Workload,
+    devices: Option<u16>,
+    distance: Option<(f32, f32)>,
+) -> Workload {
+    match &mut workload {
+        Workload::EspNow(work) => {
+            work.devices = devices.unwrap_or(work.devices);
+            work.distance_m = distance.unwrap_or(work.distance_m);
+        }
+        Workload::RawEspNow(work) => {
+            work.distance_m = distance.map_or(work.distance_m, |it| it.1);
+        }
+        _ => {}
+    }
+    workload
 }
 
 /// Returns the value of a fact among those of a cell.

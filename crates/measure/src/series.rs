@@ -152,6 +152,40 @@ pub(crate) fn sent_rate(recorded: &Recorded) -> Option<f64> {
     (sent.len() >= 10 && seconds > 0.0).then(|| (sent.len() - 1) as f64 / seconds)
 }
 
+/// First arrivals among which a burst is looked for.
+pub(crate) const BURST: usize = 4096;
+
+/// Part of the mean time between messages below which one came together with the message before it.
+const TOGETHER: u128 = 4;
+
+/// Arrivals a second, from the first to the last.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct SteadyRate {
+    /// Arrivals a second.
+    pub(crate) per_second: f64,
+    /// Messages that came together with the first: they had waited for the link, and are in no rate.
+    pub(crate) burst: usize,
+    /// Time from which on the others are counted.
+    pub(crate) from: Instant,
+}
+
+impl SteadyRate {
+    /// Returns the rate of so many arrivals, of which the first ones (up to [`BURST`], in order) and the last are known:
+    /// n messages have n - 1 periods between them. `None` where there is no time between them.
+    pub(crate) fn of(first: &[Instant], last: Instant, n: u64) -> Option<Self> {
+        let begin = *first.first()?;
+        let periods = n.checked_sub(1).filter(|it| *it > 0)?;
+        let mean = last.since(begin).as_nanos() / u128::from(periods);
+        let is_together = |pair: &&[Instant]| pair[1].since(pair[0]).as_nanos() * TOGETHER < mean;
+        let first = &first[..first.len().min(BURST)];
+        let burst = first.windows(2).take_while(is_together).count();
+        let from = *first.get(burst)?;
+        let seconds = last.since(from).as_secs_f64();
+        let per_second = periods.saturating_sub(burst as u64) as f64 / seconds;
+        (seconds > 0.0).then_some(Self { per_second, burst, from })
+    }
+}
+
 /// Returns the messages a second of an interval; `None` where there was no time.
 pub(crate) fn message_rate(interval: &Interval) -> Option<f64> {
     let seconds = interval.end.since(interval.start).as_secs_f64();
@@ -213,6 +247,26 @@ mod tests {
         let lines = megabits(&recorded(samples));
         assert_eq!(lines.len(), 1);
         assert_eq!(lines[0].points, [FigurePoint::new(1.0, 2.0), FigurePoint::new(2.0, 2.0)]);
+    }
+
+    /// A device of 100 messages a second, of whose first 25 messages the link held back all but the last.
+    #[test]
+    fn messages_that_waited_for_the_link_do_not_lead_the_rate() {
+        let ms = |n: u64| Instant::from_nanos(n * 1_000_000);
+        let together = (0..25).map(|n| Instant::from_nanos(n * 20_000));
+        let times: Vec<Instant> = together.chain((1..=400).map(|n| ms(10 * n))).collect();
+        let of =
+            |times: &[Instant]| SteadyRate::of(times, times[times.len() - 1], times.len() as u64);
+        let rate = of(&times).unwrap();
+        assert!((rate.per_second - 100.0).abs() < 0.02, "{rate:?}");
+        assert_eq!(rate.burst, 24);
+        // One that always sends five at once is no other: 5 a second.
+        let batches =
+            (0..20).flat_map(|s| (0..5).map(move |n| ms(1000 * s + n))).collect::<Vec<_>>();
+        assert!((of(&batches).unwrap().per_second - 5.0).abs() < 1e-9);
+        let even: Vec<Instant> = (0..11).map(|n| ms(100 * n)).collect();
+        assert_eq!(of(&even), Some(SteadyRate { per_second: 10.0, burst: 0, from: ms(0) }));
+        assert_eq!(of(&even[..1]), None);
     }
 
     #[test]

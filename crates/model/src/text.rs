@@ -46,8 +46,8 @@ pub fn place(text: &str, offset: usize) -> (usize, usize) {
     (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
 }
 
-/// Words that people write for a key, and the key.
-const SYNONYMS: [(&str, &str); 14] = [
+/// Words that people write for a key or a test, and its name.
+const SYNONYMS: [(&str, &str); 15] = [
     ("devices", "count"),
     ("number", "count"),
     ("count", "runs"),
@@ -62,6 +62,7 @@ const SYNONYMS: [(&str, &str); 14] = [
     ("distance", "distance_m"),
     ("power", "power_dbm"),
     ("rate", "offered"),
+    ("round-trip", "ping"),
 ];
 
 /// Finds the known word that was probably meant: another word for the same, or else the one that a misspelt word most

@@ -11,10 +11,18 @@ use espbench_sim::lab::predict::range::DistanceProspects;
 
 /// Returns how far messages reach at each of these PHY rates. Rates that the chip does not read are left
 /// out. Nothing is simulated: it follows from the path loss, the walls, the shadowing, the fading and the receiver.
+/// Where `is_stopped` tells so, the answer has the rates that were done by then.
 #[must_use]
-pub fn range(predictor: &Predictor, wanted: RangeWanted, modes: &[WifiMode]) -> PredictAnswer {
-    let cases =
-        modes.iter().filter(|mode| predictor.reads(**mode)).map(|mode| predictor.case(1, *mode));
+pub fn range(
+    predictor: &Predictor,
+    wanted: RangeWanted,
+    modes: &[WifiMode],
+    is_stopped: &dyn Fn() -> bool,
+) -> PredictAnswer {
+    let is_read = |mode: &&WifiMode| predictor.reads(**mode);
+    let goes_on = |_: &&WifiMode| !is_stopped();
+    let cases = modes.iter().take_while(goes_on).filter(is_read);
+    let cases = cases.map(|mode| predictor.case(1, *mode));
     let point = |case: RoomCase| PointEstimates {
         setting: predictor.with_range(&case, predictor.setting(&case)),
         ..PointEstimates::default()
@@ -29,10 +37,10 @@ pub fn range(predictor: &Predictor, wanted: RangeWanted, modes: &[WifiMode]) -> 
         [only] => format!("at {}", only.setting.rate),
         all => format!("at {} rates", all.len()),
     };
-    add_distances(predictor, &mut points, modes);
+    add_distances(predictor, &mut points, modes, is_stopped);
     let mut answer = predictor.answer(PredictQuestion::Range(wanted), "", &rates);
     answer.notes.push(predictor.range_doubts(false).words());
-    PredictAnswer { points, ..answer }
+    PredictAnswer { points, stopped: is_stopped(), ..answer }
 }
 
 /// Distances that are told.
@@ -47,7 +55,12 @@ const LEAST: f64 = 1e-4;
 
 /// Adds what becomes of messages by distance, at the rate that reaches farthest and at the fastest, up to where
 /// nothing arrives or the model of the place ends.
-fn add_distances(predictor: &Predictor, points: &mut [PointEstimates], modes: &[WifiMode]) {
+fn add_distances(
+    predictor: &Predictor,
+    points: &mut [PointEstimates],
+    modes: &[WifiMode],
+    is_stopped: &dyn Fn() -> bool,
+) {
     let Some(typical) = points.first().and_then(|it| it.setting.range_median_m) else { return };
     let most = predictor.valid_m().min(FARTHEST * typical);
     let step = |it: u32| most * libm::pow(NEAREST, 1.0 - f64::from(it) / f64::from(DISTANCES - 1));
@@ -58,6 +71,9 @@ fn add_distances(predictor: &Predictor, points: &mut [PointEstimates], modes: &[
         let Some(mode) = modes.iter().find(named) else { continue };
         if at > 0 && Some(point.setting.kbit_s) != fastest {
             continue;
+        }
+        if is_stopped() {
+            return;
         }
         let prospects = predictor.prospects_of(&predictor.case(1, *mode), &metres);
         let row = |(metres, it): (&f64, DistanceProspects)| DistanceRow {

@@ -1,15 +1,16 @@
-//! The search for the largest fleet, in rooms whose loss is known.
+//! The search for the largest fleet, in rooms whose loss is known; and a range that is stopped.
 
+use core::cell::Cell;
 use core::ops::Range;
 use core::time::Duration;
 use espbench_dot11::radio::WifiMode;
 use espbench_engine::predict::{
     NodeFirmware, PredictError, PredictSetup, Predictor, QUEUE, RoomCase, RoomRunner, SearchLimits,
-    largest_fleet,
+    largest_fleet, range,
 };
 use espbench_measure::predict::effort::Effort;
 use espbench_measure::predict::{
-    FleetLimits, FleetSearched, PredictAnswer, PredictQuestion, RoomTrial,
+    FleetLimits, FleetSearched, PredictAnswer, PredictQuestion, RangeWanted, RoomTrial,
 };
 use espbench_measure::search::fleet::SearchEnd;
 use espbench_model::sample::Cause;
@@ -79,7 +80,8 @@ fn trial(loses: bool, room: u32) -> RoomTrial {
     }
 }
 
-fn search(rooms: &mut KnownRooms, most: u32) -> (FleetSearched, PredictAnswer) {
+/// Makes the predictor of a lab on a bench.
+fn predictor() -> Predictor {
     let setup = PredictSetup {
         lab: "two-boards".into(),
         profile: None,
@@ -103,7 +105,11 @@ fn search(rooms: &mut KnownRooms, most: u32) -> (FleetSearched, PredictAnswer) {
         effort: Effort::default(),
         seed: 1,
     };
-    let predictor = Predictor::new(setup, Library::built_in()).unwrap();
+    Predictor::new(setup, Library::built_in()).unwrap()
+}
+
+fn search(rooms: &mut KnownRooms, most: u32) -> (FleetSearched, PredictAnswer) {
+    let predictor = predictor();
     let limits = SearchLimits { most, time: Duration::from_hours(1) };
     let mode: WifiMode = "24M".parse().unwrap();
     let answer = largest_fleet(&predictor, limits, mode, rooms).unwrap();
@@ -166,4 +172,24 @@ fn a_search_that_is_stopped_or_late_says_so_and_keeps_what_it_has() {
         assert!(!answer.points.is_empty());
         assert!(rooms.simulated <= 40);
     }
+}
+
+/// A range is computed rate by rate: what was done when somebody stops stands.
+#[test]
+fn a_range_that_is_stopped_has_the_rates_that_were_done() {
+    let modes: Vec<WifiMode> = ["1M", "24M", "54M"].map(|it| it.parse().unwrap()).into();
+    let wanted = RangeWanted { loss: 0.01, distance_m: None };
+    let after = |most: u32| {
+        let asked = Cell::new(0);
+        let is_stopped = || asked.replace(asked.get() + 1) >= most;
+        range(&predictor(), wanted, &modes, &is_stopped)
+    };
+    for (most, points) in [(0, 0), (2, 2)] {
+        let answer = after(most);
+        assert!(answer.stopped, "{most}");
+        assert_eq!(answer.points.len(), points);
+    }
+    let whole = after(u32::MAX);
+    assert_eq!((whole.stopped, whole.points.len()), (false, 3));
+    assert!(whole.points.iter().any(|it| !it.setting.distances.is_empty()));
 }

@@ -4,7 +4,7 @@ use super::flow;
 use super::progress::{ProgressLine, ProgressMode};
 use crate::labs;
 use crate::say::say;
-use crate::store::{Recorder, SampleObserver, Store, StoredRun};
+use crate::store::{Recorder, SampleObserver, Store, StoredCell, StoredRun};
 use crate::sys;
 use crate::target::sim::SimTarget;
 use crate::target::{Target as _, TargetError};
@@ -164,16 +164,16 @@ fn carry_out(
 ) -> anyhow::Result<()> {
     let cells: Vec<_> =
         run.cells.iter().map(|cell| (cell, target.check(&cell.step.workload))).collect();
-    let seeded = cells.iter().filter(|it| it.1.is_ok());
-    let seeded = seeded.map(|(it, _)| SeededCell::new(it.position, it.step, run.facts.seed));
-    target.prepare(&seeded.collect::<Vec<_>>());
+    let seeded = |it: &StoredCell| SeededCell::new(it.position, it.step, run.facts.seed);
+    let possible = cells.iter().filter(|it| it.1.is_ok());
+    target.prepare(&possible.map(|it| seeded(it.0)).collect::<Vec<_>>());
     let time = |cell: &_| WorkTime::Guessed(plan::expected(cell));
     let times: Vec<WorkTime> = cells.iter().map(|it| time(&it.0.step.workload)).collect();
     let mut watch = Watch(ProgressLine::new(&times, mode));
     let recorder = Recorder::new(store, Arc::clone(cancel))?;
     for ((cell, checked), time) in cells.into_iter().zip(times) {
         let work = &cell.step.workload;
-        watch.0.begin_cell(work, Origin::Simulated, time);
+        watch.0.begin_cell(&target.placed(&seeded(cell)), Origin::Simulated, time);
         let result = recorder.cell(run, cell, &mut watch, |sink| -> Result<(), TargetError> {
             checked?;
             target.run(work, sink)

@@ -18,7 +18,7 @@ use espbench_engine::SeededCell;
 use espbench_engine::run::{FAILURES_IN_A_ROW, check_thresholds, site_of};
 use espbench_measure::cell::Origin;
 use espbench_measure::live::WorkTime;
-use espbench_measure::plan::{self, PlanSet};
+use espbench_measure::plan::{self, PlanSet, PlannedCell};
 use espbench_measure::run::{RunFacts, Site};
 use espbench_measure::settings::Settings;
 use espbench_model::sample::Sample;
@@ -259,9 +259,9 @@ fn carry_out(
     let recorder = Recorder::new(store, Arc::clone(cancel))?;
     let mut failures = Failures::default();
     for (number, (cell, time)) in (1..).zip(open.iter().zip(&times)) {
-        let work = &cell.step.workload;
-        watch.progress.begin_cell(work, run.facts.origin, *time);
-        watch.feed.begin(number, &cell.step, run.facts.origin);
+        let placed = PlannedCell { workload: job.target.placed(&seeded(cell)), ..cell.step };
+        watch.progress.begin_cell(&placed.workload, run.facts.origin, *time);
+        watch.feed.begin(number, &placed, run.facts.origin);
         let target = &mut job.target;
         let result =
             recorder.cell(run, cell, &mut watch, |sink| target.run(&cell.step.workload, sink))?;

@@ -13,7 +13,7 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// Flags.
@@ -63,12 +63,7 @@ pub struct Args {
 /// No service could be started, or one ended before the others.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let cancel = on_interrupt()?;
-    let quiet = args.quiet;
-    let log: ServiceLog = Arc::new(move |line| {
-        if !quiet {
-            say!("{line}");
-        }
-    });
+    let (log, came) = log(args.quiet);
     let services = start(args, &log);
     if services.is_empty() {
         bail!(
@@ -91,6 +86,9 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
             }
         }
     }
+    // Services tell what is left as they end.
+    drop(services);
+    say_if_nothing(&came, args.quiet);
     if ended.is_empty() {
         return Ok(ExitCode::SUCCESS);
     }
@@ -99,6 +97,26 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
             .because("a line above says why")
             .remedy("start it again; if it ends again, please report it as a bug")
     )
+}
+
+/// Makes the log of services, which people read, with whether a client was told of.
+pub(super) fn log(quiet: bool) -> (ServiceLog, Arc<AtomicBool>) {
+    let came = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&came);
+    let log: ServiceLog = Arc::new(move |line| {
+        flag.store(true, Ordering::Relaxed);
+        if !quiet {
+            say!("{line}");
+        }
+    });
+    (log, came)
+}
+
+/// Says at the end that no client came.
+pub(super) fn say_if_nothing(came: &AtomicBool, quiet: bool) {
+    if !quiet && !came.load(Ordering::Relaxed) {
+        say!("no client came");
+    }
 }
 
 /// Starts what can be started; what cannot is said, with the remedy.

@@ -26,7 +26,7 @@ pub fn error(error: &anyhow::Error) -> UserError {
             .cloned()
             .or_else(|| link.downcast_ref::<TargetError>().map(UserError::from))
             .or_else(|| link.downcast_ref::<StoreError>().map(UserError::from));
-        let parts = parts.or_else(|| link.downcast_ref::<FileError>().map(of_lab));
+        let parts = parts.or_else(|| link.downcast_ref::<FileError>().map(UserError::from));
         if let Some(parts) = parts {
             before.push(parts.what.clone());
             return UserError { what: before.join(": "), ..parts };
@@ -35,13 +35,6 @@ pub fn error(error: &anyhow::Error) -> UserError {
     }
     let causes = before.split_off(1.min(before.len()));
     UserError::new(before.concat()).because(causes.join(": "))
-}
-
-/// Returns an error of a lab's files, with where their names and keys are listed.
-fn of_lab(wrong: &FileError) -> UserError {
-    let remedy =
-        "`espbench lab list` shows labs, profiles and environments; docs/labs.md has every key";
-    UserError::new(wrong.to_string()).remedy(remedy)
 }
 
 /// Parses a command line.
@@ -357,12 +350,20 @@ fn remedy(error: &clap::Error, asked: &Asked<'_>, given: Option<&str>) -> String
         let usage = one_line(&command.render_usage().to_string());
         Some(format!("write {}", usage.strip_prefix("Usage: ").unwrap_or(&usage)))
     };
+    // A usage has no flag that only another one needs.
+    let lacking = || match error.get(ContextKind::InvalidArg)? {
+        ContextValue::Strings(all) if all.iter().all(|it| it.starts_with("--")) => {
+            Some(format!("add {}", all.join(" ")))
+        }
+        _ => None,
+    };
     match error.kind() {
         ErrorKind::UnknownArgument => given.and_then(|it| asked.instead(it)),
         ErrorKind::InvalidValue | ErrorKind::ValueValidation => {
             near_value(error).or_else(|| asked.about(given?))
         }
-        ErrorKind::MissingRequiredArgument | ErrorKind::MissingSubcommand => usage(),
+        ErrorKind::MissingRequiredArgument => lacking().or_else(usage),
+        ErrorKind::MissingSubcommand => usage(),
         _ => None,
     }
     .or_else(|| suggested(ContextKind::SuggestedSubcommand))

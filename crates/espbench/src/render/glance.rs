@@ -440,7 +440,7 @@ impl Page {
         kinds.sort_by_key(|it| std::cmp::Reverse(it[0].advice.weight()));
         for kind in kinds.iter().take(most) {
             let [seen, _, what] = kind[0].advice.parts();
-            let of = match kind.len() {
+            let of = match Warning::cells(kind) {
                 1 => kind[0].place.clone(),
                 n => format!("{} and {}", kind[0].place, count(n - 1, "more cell")),
             };

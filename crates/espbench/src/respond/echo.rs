@@ -3,7 +3,9 @@
 //! Those from a port where a service listens are not answered but counted: a single datagram with a forged
 //! sender would go to and fro between two echoes for ever.
 
+use super::served::{ServedPart, ServedRate};
 use super::{Service, ServiceLog};
+use crate::clock::Clock;
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
@@ -75,7 +77,14 @@ fn serve(
     let mut buf = vec![0; 65_536];
     let (mut echoed, mut refused, mut ignored) = (0_u64, 0_u64, 0_u64);
     let mut last = None;
+    let (clock, mut rate) = (Clock::start(), ServedRate::default());
+    let tell = |part: Option<ServedPart>| {
+        if let Some(part) = part {
+            log(&format!("UDP echo: {}", part.things("datagram", "datagrams")));
+        }
+    };
     while !stop.load(Ordering::Relaxed) {
+        tell(rate.take_due(clock.now()));
         // Errors are time-outs, or an ICMP message about an earlier reply: both mean "go on".
         let Ok((len, from)) = socket.recv_from(&mut buf) else { continue };
         if last != Some(from.ip()) {
@@ -97,10 +106,14 @@ fn serve(
             continue;
         }
         match socket.send_to(&buf[..len], to) {
-            Ok(_) => echoed += 1,
+            Ok(_) => {
+                echoed += 1;
+                rate.add(clock.now(), 1);
+            }
             Err(_) => refused += 1,
         }
     }
+    tell(rate.take_rest());
     if echoed + refused > 0 {
         log(&format!("UDP echo: {echoed} datagrams echoed, {refused} replies refused"));
     }

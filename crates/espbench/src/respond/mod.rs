@@ -9,10 +9,12 @@
 //! | [`tcp`] | a sink and a source over TCP |
 //! | [`iperf`] | an iperf 2 server |
 //! | [`mqtt`] | an MQTT broker |
+//! | `served` | rates of what echo, sink, source and broker take, in lines |
 
 pub mod echo;
 pub mod iperf;
 pub mod mqtt;
+mod served;
 pub mod tcp;
 
 use std::net::SocketAddr;

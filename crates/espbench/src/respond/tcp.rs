@@ -5,7 +5,9 @@
 //! need privileges, so the source listens on 3334. What it sends is chargen's pattern: lines of 72
 //! printable characters, each line shifted by one.
 
+use super::served::ServedRate;
 use super::{Service, ServiceLog};
+use crate::clock::Clock;
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
@@ -38,8 +40,9 @@ pub fn source(address: SocketAddr, log: &ServiceLog) -> io::Result<Service> {
     start("TCP source", address, log, pour)
 }
 
-/// Serves one client until it leaves or `stop`; answers the bytes moved.
-type Serve = fn(&mut TcpStream, &AtomicBool) -> u64;
+/// Serves one client until it leaves or `stop`; tells `moved` of bytes as they are moved, and at least ten times a second
+/// of none.
+type Serve = fn(&mut TcpStream, &AtomicBool, moved: &mut dyn FnMut(u64));
 
 fn start(
     name: &'static str,
@@ -112,39 +115,50 @@ fn client(
         return;
     }
     log(&format!("{name}: {from} came"));
-    let bytes = serve(&mut stream, stop);
-    log(&format!("{name}: {from} left after {bytes} bytes"));
+    let clock = Clock::start();
+    let (mut rate, mut all) = (ServedRate::since(clock.now()), 0);
+    serve(&mut stream, stop, &mut |bytes| {
+        let now = clock.now();
+        all += bytes;
+        if bytes > 0 {
+            rate.add(now, bytes);
+        }
+        if let Some(part) = rate.take_long(now) {
+            log(&format!("{name}: {from}: {}", part.bytes()));
+        }
+    });
+    if let Some(part) = rate.take_rest() {
+        log(&format!("{name}: {from}: {}", part.bytes()));
+    }
+    log(&format!("{name}: {from} left after {all} bytes"));
 }
 
-fn drain(stream: &mut TcpStream, stop: &AtomicBool) -> u64 {
+fn drain(stream: &mut TcpStream, stop: &AtomicBool, moved: &mut dyn FnMut(u64)) {
     let mut buf = vec![0; 128 * 1024];
-    let mut bytes = 0;
     while !stop.load(Ordering::Relaxed) {
         match stream.read(&mut buf) {
             Ok(0) => break,
-            Ok(len) => bytes += len as u64,
-            Err(e) if is_pause(&e) => {}
+            Ok(len) => moved(len as u64),
+            Err(e) if is_pause(&e) => moved(0),
             Err(_) => break,
         }
     }
-    bytes
 }
 
-fn pour(stream: &mut TcpStream, stop: &AtomicBool) -> u64 {
+fn pour(stream: &mut TcpStream, stop: &AtomicBool, moved: &mut dyn FnMut(u64)) {
     let pattern = pattern();
-    let (mut bytes, mut at) = (0, 0);
+    let mut at = 0;
     while !stop.load(Ordering::Relaxed) {
         match stream.write(&pattern[at..]) {
             Ok(0) => break,
             Ok(len) => {
-                bytes += len as u64;
+                moved(len as u64);
                 at = (at + len) % pattern.len();
             }
-            Err(e) if is_pause(&e) => {}
+            Err(e) if is_pause(&e) => moved(0),
             Err(_) => break,
         }
     }
-    bytes
 }
 
 /// Time-outs are told apart differently on each system.

@@ -13,6 +13,7 @@ use crate::respond::echo::ReplyTo;
 use crate::respond::mqtt::SharedCounts;
 use crate::respond::mqtt::broker::limits::BrokerCounter;
 use crate::respond::{Service, ServiceLog, echo, iperf, mqtt, tcp};
+use crate::user_error::UserError;
 use espbench_measure::run::Site;
 use espbench_model::workload::{MqttMode, Workload};
 use std::net::{Ipv4Addr, SocketAddr};
@@ -95,13 +96,11 @@ impl Target for LoopbackTarget {
 
     fn check(&self, workload: &Workload) -> Result<(), TargetError> {
         match workload.plain() {
-            Workload::MqttRate(w) if w.mode == MqttMode::Listen => Err(TargetError::Unsupported {
-                target: "loopback".into(),
-                kind: workload.kind(),
-                hint: "nothing publishes there to be listened to; use --on mqtt:HOST with the \
-                       device's broker, and its --topic"
-                    .into(),
-            }),
+            Workload::MqttRate(w) if w.mode == MqttMode::Listen => Err(TargetError::Told(
+                UserError::new("loopback cannot be listened to")
+                    .because("nothing publishes there")
+                    .remedy("--on mqtt:HOST --topic 'sensor/#': the device's broker and topic"),
+            )),
             Workload::UdpEcho(_)
             | Workload::Ping(_)
             | Workload::Iperf(_)

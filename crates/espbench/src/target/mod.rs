@@ -84,8 +84,8 @@ pub enum TargetError {
         /// Advice to the user.
         hint: String,
     },
-    /// A board cannot do it, or failed: in the words for the user.
-    Board(UserError),
+    /// A board or a broker cannot do it, or failed: in the words for the user.
+    Told(UserError),
     /// A simulation did not come to its end.
     Simulated {
         /// The target.
@@ -113,7 +113,7 @@ impl From<&TargetError> for UserError {
             TargetError::Local { what, source, hint } => {
                 Self::new(what).because(source).remedy(hint)
             }
-            TargetError::Board(error) => error.clone(),
+            TargetError::Told(error) => error.clone(),
             TargetError::Simulated { target, why } => Self::new(target).because(why),
             TargetError::Cancelled => Self::new("stopped"),
         }
@@ -140,6 +140,7 @@ impl From<CellError> for TargetError {
             CellError::Unsupported { target, kind, hint } => {
                 Self::Unsupported { target, kind, hint }
             }
+            CellError::File { why, .. } => Self::Told(UserError::from(&why)),
             CellError::Failed { target, why } => Self::Simulated { target, why: why.to_string() },
             CellError::Cancelled => Self::Cancelled,
         }
@@ -207,6 +208,11 @@ pub trait Target {
     fn notices(&self, cells: &[Workload]) -> Vec<String> {
         let _ = cells;
         Vec::new()
+    }
+    /// Returns the work of a cell with the number and distance of devices that a lab has, where its plan leaves them
+    /// open: the place that the result is of.
+    fn placed(&self, cell: &SeededCell) -> Workload {
+        cell.step.workload
     }
     /// Tells which cells it will be asked to [`run`](Self::run), in order. A target that has its own
     /// time may begin before it is asked.

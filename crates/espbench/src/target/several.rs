@@ -52,6 +52,11 @@ impl Target for Several {
         self.0.iter().flat_map(|target| target.notices(cells)).collect()
     }
 
+    fn placed(&self, cell: &SeededCell) -> Workload {
+        let able = self.0.iter().find(|target| target.check(&cell.step.workload).is_ok());
+        able.map_or(cell.step.workload, |target| target.placed(cell))
+    }
+
     fn check(&self, workload: &Workload) -> Result<(), TargetError> {
         let mut refusal = Ok(());
         for target in &self.0 {

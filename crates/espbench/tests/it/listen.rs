@@ -116,8 +116,9 @@ fn every_version_and_quality(address: SocketAddr) {
         let cells = kept.cells(Workload::MqttRate(work()));
         let value = |metric| cells.iter().find(|c| c.id.metric == metric).unwrap().value.unwrap();
         assert!((value("loss") - 100.0 * share).abs() < 1e-9);
-        // n messages have n - 1 periods between them.
-        assert!((value("message_rate") - (delivered.len() - 1) as f64 / time).abs() < 1e-9);
+        // n messages have n - 1 periods between them, but for some that may come together at first.
+        let ratio = value("message_rate") * time / (delivered.len() - 1) as f64;
+        assert!((0.9..=1.1).contains(&ratio), "{ratio}");
     }
 }
 

@@ -82,6 +82,10 @@ pub(crate) trait TestKind {
     fn lead(&self) -> (Vec<String>, &'static [&'static str]);
     /// Returns a guess at the time that a cell takes, without opening and closing connections.
     fn expected(&self) -> Duration;
+    /// Says what that time is made of, such as `12 runs of 60 s`, where it is not the one that was asked for.
+    fn made_of(&self) -> Option<String> {
+        None
+    }
     /// Returns whether the plan says when a cell ends.
     fn ends_by_plan(&self) -> bool {
         false
@@ -413,8 +417,8 @@ pub(crate) fn default_of(name: &str) -> Option<Workload> {
 }
 
 /// Returns the names of all kinds, for messages.
-pub(crate) fn names() -> String {
-    all().map(TestKind::name).collect::<Vec<_>>().join(", ")
+pub(crate) fn names() -> Vec<&'static str> {
+    all().map(TestKind::name).collect()
 }
 
 #[cfg(test)]

@@ -72,7 +72,7 @@ pub(crate) enum LiveRate {
     None,
     /// Messages that reached the subscriber.
     Delivered,
-    /// Messages heard, from the first to the last.
+    /// Messages heard, from the first to the last; without a burst at the beginning.
     Heard,
     /// Frames of so many octets received, from the first to the last.
     Frames(u32),
@@ -204,7 +204,7 @@ impl Meter {
                 figures.extend(rate.map(|it| figure("message_rate", it, MESSAGES, "")));
             }
             LiveRate::Heard => {
-                let rate = so_far.arrivals.per_second();
+                let rate = so_far.arrivals.steady();
                 figures.extend(rate.map(|it| figure("message_rate", it, MESSAGES, "")));
             }
             LiveRate::Frames(size) => {

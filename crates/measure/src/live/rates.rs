@@ -1,8 +1,10 @@
 //! Rates of a cell so far, in bounded memory, by the definitions of the summaries.
 
 use crate::kind::TestKind;
+use crate::series::{BURST, SteadyRate};
 use crate::units::megabits;
 use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::vec::Vec;
 use core::time::Duration;
 use espbench_model::sample::{Fate, Interval, Link, Observer, Probe};
 use espbench_model::time::Instant;
@@ -11,9 +13,11 @@ use espbench_model::time::Instant;
 const PENDING: usize = 64;
 
 /// First and last arrival.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct ArrivalSpan {
     ends: Option<(Instant, Instant)>,
+    /// First arrivals, among which a burst is looked for.
+    first: Vec<Instant>,
     n: u64,
 }
 
@@ -22,6 +26,14 @@ impl ArrivalSpan {
         let (first, last) = self.ends.unwrap_or((at, at));
         self.ends = Some((first.min(at), last.max(at)));
         self.n += 1;
+        if self.first.len() < BURST {
+            self.first.push(at);
+        }
+    }
+
+    /// Returns the arrivals a second of who was already sending when the link came up.
+    pub(super) fn steady(&self) -> Option<f64> {
+        SteadyRate::of(&self.first, self.ends?.1, self.n).map(|it| it.per_second)
     }
 
     /// Returns the arrivals a second: n have n - 1 periods between them.

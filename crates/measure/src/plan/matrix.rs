@@ -2,7 +2,7 @@
 
 use super::key::{PlanKey, PlanValue};
 use super::lab::{self, CellDraft};
-use super::read::{PlanError, PlanTable, Scalar};
+use super::read::{PlanError, PlanTable, Scalar, one_of};
 use crate::kind;
 use alloc::format;
 use alloc::string::String;
@@ -34,7 +34,7 @@ pub fn defaults(kind: &str) -> Option<Workload> {
 /// Reads the name of a kind.
 pub(super) fn kind_named(value: &Scalar) -> Result<Workload, String> {
     let kind = value.text()?;
-    defaults(kind).ok_or_else(|| format!("`{kind}` is not known: use one of {}", kind::names()))
+    defaults(kind).ok_or_else(|| format!("`{kind}` is not known: {}", one_of(kind, &kind::names())))
 }
 
 /// Cells that the plans of one text may have: more is a slip of the hand.
@@ -84,7 +84,8 @@ pub(super) fn expand(
     counter: &mut CellCounter,
 ) -> Result<Vec<Workload>, PlanError> {
     let Some(first) = block.one(&KIND, kind_named)? else {
-        let message = format!("a [[measure]] block needs a `kind`: one of {}", kind::names());
+        let message =
+            format!("a [[measure]] block needs a `kind`: one of {}", kind::names().join(", "));
         return Err(block.error(&block.place().clone(), message));
     };
     let (own, of_lab) = (kind::of(&first).keys(), lab::keys(&first));

@@ -170,7 +170,7 @@ impl Scalar {
         if words.contains(&text) {
             return Ok(());
         }
-        Err(format!("`{text}` is not known here: use one of {}", words.join(", ")))
+        Err(format!("`{text}` is not known here: {}", one_of(text, words)))
     }
 
     /// Returns the value that one of a closed set of words stands for.
@@ -445,4 +445,13 @@ pub(super) fn plan(text: &str, counter: &mut CellCounter) -> Result<Plan, PlanEr
         thresholds,
         text: text.to_owned(),
     })
+}
+
+/// Says which word was probably meant, and which are known.
+pub(super) fn one_of(word: &str, known: &[&str]) -> String {
+    let all = known.join(", ");
+    match text::meant(word, known) {
+        Some(guess) => format!("did you mean `{guess}`? Use one of {all}"),
+        None => format!("use one of {all}"),
+    }
 }

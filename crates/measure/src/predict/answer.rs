@@ -60,7 +60,16 @@ impl PredictAnswer {
         let is_search = matches!(self.question, PredictQuestion::LargestFleet(_));
         // A search says itself how far it came.
         let told = is_search && !self.points.is_empty();
-        (self.stopped && !told).then(|| stopped(self.points.iter().map(|it| it.rooms)))
+        // Of a range no rooms are simulated.
+        let is_range = matches!(self.question, PredictQuestion::Range(_));
+        let cut = || match self.points.len() {
+            0 if is_range => "Stopped before the first PHY rate was done: nothing is known.".into(),
+            n if is_range => {
+                format!("Stopped: this is of {}; others may reach farther.", count(n, "PHY rate"))
+            }
+            _ => stopped(self.points.iter().map(|it| it.rooms)),
+        };
+        (self.stopped && !told).then(cut)
     }
 
     /// Returns the answer in a sentence, where the figures alone are none.

@@ -241,6 +241,19 @@ fn pulses_that_a_cell_cannot_give_lead() {
     assert_eq!(answer.card().verdict, None);
 }
 
+/// Of a range nothing is simulated in rooms: what was done are rates.
+#[test]
+fn a_range_that_is_stopped_says_of_how_many_rates_it_is() {
+    let wanted = RangeWanted { loss: 0.01, distance_m: None };
+    let mut it = answer(PredictQuestion::Range(wanted), [point("1M", 10.0, 0.1)].into());
+    it.stopped = true;
+    assert_eq!(it.sentences()[0], "Stopped: this is of 1 PHY rate; others may reach farther.");
+    it.points.clear();
+    let nothing = "Stopped before the first PHY rate was done: nothing is known.";
+    assert_eq!(it.sentences(), [nothing]);
+    assert_eq!(it.card().verdict.as_deref(), Some(nothing));
+}
+
 #[test]
 fn a_card_says_why_it_is_to_be_read_with_care() {
     let mut it = answer(PredictQuestion::Fleet, [point("1M", 10.0, 0.1)].into());

@@ -386,6 +386,7 @@ impl Checks {
                 let few = limited().filter_map(|it| warning::few_samples(&it.id.metric, it));
                 found.advice.extend(few.map(|advice| Warning {
                     place: digest.place(),
+                    cell: digest.ordinal + 1,
                     workload: digest.workload.kind().into(),
                     advice,
                 }));

@@ -227,7 +227,8 @@ fn advice(headlines: &[Headline], cells: &[Digest], step_ns: Option<u64>) -> Vec
 }
 
 fn warning_on(digest: &Digest, advice: Advice) -> Warning {
-    Warning { place: digest.place(), workload: digest.workload.kind().into(), advice }
+    let (place, workload) = (digest.place(), digest.workload.kind().into());
+    Warning { place, cell: digest.ordinal + 1, workload, advice }
 }
 
 /// Cells of one plan and kind of test, and what leads among their figures.

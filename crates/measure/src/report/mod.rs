@@ -36,7 +36,7 @@ pub use build::{Builder, report};
 pub(crate) use glance::retain_sound;
 pub use glance::{BARS, GlanceGroup, GlanceMetric, GlanceRow, GlanceValue};
 pub use sections::{CAPTURE, DIAGNOSIS, Section};
-pub use stopped::StoppedCell;
+pub use stopped::{StoppedCell, StoppedWith};
 pub(crate) use test_facts::{add_published, add_run};
 
 use crate::air::{ChannelOccupancy, Timeline};

@@ -1,6 +1,7 @@
 //! Cells that the user stopped, and how far they had come.
 
 use super::Report;
+use crate::cell::Origin;
 use crate::digits;
 use crate::kind;
 use crate::label;
@@ -8,10 +9,13 @@ use crate::live::FateCounts;
 use crate::run::Recorded;
 use alloc::format;
 use alloc::string::{String, ToString as _};
-use espbench_model::sample::Sample;
+use espbench_model::sample::{Link, Sample};
 use espbench_model::text::count;
 use espbench_model::time::Instant;
 use serde::{Deserialize, Serialize};
+
+/// Unit of cells that go by time.
+const SECONDS: &str = "s";
 
 /// A cell that the user stopped before its end.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -25,6 +29,54 @@ pub struct StoppedCell {
     pub of: Option<f64>,
     /// Unit of both: `probes` or `s`.
     pub unit: String,
+    /// Parts of the time that the plan asked for, in words, such as `12 runs of 60 s`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub made_of: Option<String>,
+    /// Parts of the cell that were measured.
+    #[serde(default, skip_serializing_if = "StoppedWith::is_figures")]
+    pub with: StoppedWith,
+}
+
+/// Parts of a stopped cell that were measured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StoppedWith {
+    /// Samples of the test itself.
+    #[default]
+    Figures,
+    /// Echoes over the idle link, and nothing of the test itself.
+    IdleLink,
+    /// Not one message of a device that is listened to.
+    NoMessage,
+    /// Nothing.
+    Nothing,
+}
+
+impl StoppedWith {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+    const fn is_figures(&self) -> bool {
+        matches!(self, Self::Figures)
+    }
+
+    /// Tells what there is of a cell of which so much was done.
+    fn of(recorded: &Recorded, done: f64) -> Self {
+        let is_of_test = |it: &Sample| !matches!(it, Sample::Probe(it) if it.link.is_beside());
+        match done > 0.0 {
+            true if recorded.samples.iter().any(is_of_test) => Self::Figures,
+            true => Self::IdleLink,
+            false if kind::of(&recorded.workload).is_heard() => Self::NoMessage,
+            false => Self::Nothing,
+        }
+    }
+
+    /// Returns the words behind how far the cell had come.
+    const fn words(self) -> &'static str {
+        match self {
+            Self::Figures => "",
+            Self::IdleLink => ": only the idle link was measured",
+            Self::NoMessage | Self::Nothing => ": nothing was measured",
+        }
+    }
 }
 
 impl StoppedCell {
@@ -40,23 +92,26 @@ impl StoppedCell {
             }
             None => {
                 let all = kind.ends_by_plan().then(|| kind.expected().as_secs_f64());
-                (last(&recorded.samples).since(Instant::default()).as_secs_f64(), all, "s")
+                (last(&recorded.samples).since(Instant::default()).as_secs_f64(), all, SECONDS)
             }
         };
-        Some(Self { place: label::of(recorded), done, of, unit: unit.into() })
+        let made_of = of.and_then(|_| kind.made_of()).filter(|_| kind.probes().is_none());
+        let with = StoppedWith::of(recorded, done);
+        Some(Self { place: label::of(recorded), done, of, unit: unit.into(), made_of, with })
     }
 
-    /// Says how far it had come, such as `20 of 1000 probes`.
+    /// Says how far it had come, such as `20 of 1000 probes`; the time of a lab is not that of a clock on the wall.
     #[must_use]
-    pub fn words(&self) -> String {
-        let Self { done, of, unit, .. } = self;
+    pub fn words(&self, origin: Origin) -> String {
+        let Self { done, of, unit, made_of, .. } = self;
         // Probes are whole; of seconds three digits are enough.
         let done =
             if libm::floor(*done) == *done { done.to_string() } else { digits::three(*done) };
-        match of {
-            Some(of) => format!("{done} of {of} {unit}"),
-            None => format!("{done} {unit}"),
-        }
+        let of = of.map(|it| format!(" of {it}")).unwrap_or_default();
+        let is_virtual = self.unit == SECONDS && !origin.is_real_time();
+        let time = if is_virtual { " of virtual time" } else { "" };
+        let made_of = made_of.as_ref().map(|it| format!(" ({it})")).unwrap_or_default();
+        format!("{done}{of} {unit}{time}{made_of}")
     }
 }
 
@@ -64,7 +119,7 @@ impl StoppedCell {
 fn last(samples: &[Sample]) -> Instant {
     let at = |sample: &Sample| match sample {
         // That a connection opened measures nothing.
-        Sample::Probe(probe) if probe.link.is_beside() => None,
+        Sample::Probe(probe) if probe.link == Link::CONNECTIONS => None,
         Sample::Probe(probe) => Some(probe.received.or(probe.sent).unwrap_or(probe.due)),
         Sample::Interval(interval) => Some(interval.end),
     };
@@ -90,11 +145,93 @@ impl Report {
         };
         let place =
             if self.losses.len() > 1 { format!(" in {}", first.place) } else { String::new() };
-        let none = if first.done > 0.0 { "" } else { ": nothing was measured" };
         let further = match not_begun {
             0 => String::new(),
             n => format!("; {} not begun", cells(n)),
         };
-        Some(format!("Stopped after {}{place}{none}{further}. All of it: {resume}", first.words()))
+        // The time of listening begins with the first message.
+        let (when, but) = match first.with {
+            StoppedWith::NoMessage => ("before the first message came".into(), ""),
+            with => (format!("after {}", first.words(self.run.origin)), with.words()),
+        };
+        Some(format!("Stopped {when}{place}{but}{further}. All of it: {resume}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::defaults;
+    use alloc::collections::BTreeMap;
+    use alloc::vec::Vec;
+    use espbench_model::fact;
+    use espbench_model::sample::{Interval, Probe};
+    use espbench_model::time::Duration;
+    use espbench_model::workload::{Latency, MqttMode, Workload};
+
+    fn at(ms: u64) -> Instant {
+        Instant::from_nanos(ms * 1_000_000)
+    }
+
+    fn stopped(workload: Workload, samples: &[Sample]) -> StoppedCell {
+        let recorded = Recorded {
+            ordinal: 0,
+            repetition: 0,
+            workload,
+            samples: samples.to_vec(),
+            counters: BTreeMap::new(),
+            facts: [(fact::STOPPED.into(), String::new())].into(),
+            error: None,
+        };
+        StoppedCell::of(&recorded).unwrap()
+    }
+
+    fn interval(end: Instant) -> Sample {
+        Sample::Interval(Interval { end, bytes: 1, ..Interval::default() })
+    }
+
+    #[test]
+    fn time_of_several_runs_is_explained_and_that_of_a_lab_is_virtual() {
+        let Some(Workload::TcpRate(mut rate)) = defaults("tcp-rate") else { unreachable!() };
+        (rate.runs, rate.discard, rate.run_time) = (10, 2, Duration::from_secs(60));
+        let cell = stopped(Workload::TcpRate(rate), &[interval(at(2740))]);
+        assert_eq!(cell.words(Origin::Measured), "2.74 of 720 s (12 runs of 60 s)");
+        let virtual_time = "2.74 of 720 s of virtual time (12 runs of 60 s)";
+        assert_eq!(cell.words(Origin::Simulated), virtual_time);
+        let echo = stopped(defaults("udp-echo").unwrap(), &[]);
+        assert!(echo.words(Origin::Simulated).ends_with("probes"), "{echo:?}");
+        assert_eq!((echo.made_of, echo.with), (None, StoppedWith::Nothing));
+    }
+
+    /// Echoes over the idle link come before the streams: their figure stands below the line.
+    #[test]
+    fn an_idle_link_that_was_measured_is_something() {
+        let Some(Workload::Iperf(mut iperf)) = defaults("iperf") else { unreachable!() };
+        iperf.latency = Some(Latency::DEFAULT);
+        let echo = Sample::Probe(Probe {
+            link: Link::IDLE,
+            sent: Some(at(1200)),
+            received: Some(at(1250)),
+            ..Probe::default()
+        });
+        let cell = stopped(Workload::Iperf(iperf), &[echo]);
+        assert_eq!(cell.with, StoppedWith::IdleLink);
+        assert_eq!(cell.words(Origin::Measured), "1.25 of 15 s (5 s idle and 10 s)");
+        let both = stopped(Workload::Iperf(iperf), &[echo, interval(at(6000))]);
+        assert_eq!(both.with, StoppedWith::Figures);
+    }
+
+    #[test]
+    fn a_listener_says_that_no_message_came() {
+        let Some(Workload::MqttRate(mut listen)) = defaults("mqtt-rate") else { unreachable!() };
+        listen.mode = MqttMode::Listen;
+        let accepted = Probe { link: Link::CONNECTIONS, sent: Some(at(3)), ..Probe::default() };
+        let cell = stopped(Workload::MqttRate(listen), &[Sample::Probe(accepted)]);
+        assert_eq!(cell.with, StoppedWith::NoMessage);
+        let one = Probe { received: Some(at(900)), ..Probe::default() };
+        let cell = stopped(Workload::MqttRate(listen), &[Sample::Probe(one)]);
+        assert_eq!(cell.with, StoppedWith::Figures);
+        let all: Vec<StoppedCell> = [cell].into();
+        assert!(serde_json::to_string(&all).unwrap().contains("\"done\":0.9"));
     }
 }

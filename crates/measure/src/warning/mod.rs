@@ -10,6 +10,7 @@ pub use comb::{BEACON_PERIOD, in_phase};
 pub use rules::advise;
 pub(crate) use rules::{clock, few_samples, sends_refused};
 
+use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
 use serde::{Deserialize, Serialize};
@@ -141,6 +142,9 @@ impl Advice {
 pub struct Warning {
     /// Which cell, in words (`udp-echo, 100 B`).
     pub place: String,
+    /// Number of the cell in the plan, from 1: repetitions share it.
+    #[serde(default)]
+    pub cell: u32,
     /// Kind of the cell's workload.
     pub workload: String,
     /// The observation.
@@ -149,6 +153,12 @@ pub struct Warning {
 }
 
 impl Warning {
+    /// Counts the cells that advice is about, each once.
+    #[must_use]
+    pub fn cells(all: &[&Self]) -> usize {
+        all.iter().map(|it| it.cell).collect::<BTreeSet<u32>>().len()
+    }
+
     /// Returns one paragraph: the cell, then [`Advice::text`].
     #[must_use]
     pub fn text(&self) -> String {

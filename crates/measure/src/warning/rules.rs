@@ -40,7 +40,7 @@ pub fn advise(recorded: &Recorded) -> Vec<Warning> {
     let place = label::of(recorded);
     let warning = |advice| {
         let (place, workload) = (place.clone(), recorded.workload.kind().into());
-        Warning { place, workload, advice }
+        Warning { place, cell: recorded.ordinal + 1, workload, advice }
     };
     rules.into_iter().flatten().map(warning).collect()
 }

@@ -301,10 +301,22 @@ fn every_advice_has_three_parts_and_reads_back() {
             assert!(part.ends_with('.') && !part.contains("  "), "{part}");
         }
         let (place, workload) = ("udp-echo, 100 B".into(), "udp-echo".into());
-        let warning = Warning { place, workload, advice };
+        let warning = Warning { place, cell: 1, workload, advice };
         let json = serde_json::to_string(&warning).unwrap();
         assert_eq!(serde_json::from_str::<Warning>(&json).unwrap(), warning);
     }
+}
+
+#[test]
+fn repetitions_of_a_cell_are_one_cell() {
+    let of = |cell| Warning {
+        place: "udp-echo, 100 B".into(),
+        cell,
+        workload: "udp-echo".into(),
+        advice: Advice::CertificateNotVerified,
+    };
+    let all = [1, 1, 2, 1, 2].map(of);
+    assert_eq!(Warning::cells(&all.iter().collect::<Vec<_>>()), 2);
 }
 
 /// The figure that leads is the mean of the repetitions, and so is the advice on it.

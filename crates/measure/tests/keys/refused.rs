@@ -330,8 +330,12 @@ const ESP_NOW: &[(&str, &str)] = &[
         "line 4, column 8: `cast`: `3 ack` copies: use \"unicast\", \"broadcast\", \"broadcast 3\" or \"broadcast 3 + ack\"; up to 31 copies",
     ),
     (
+        "test = \"round-trip\"",
+        "line 4, column 8: `test`: `round-trip` is not known here: did you mean `ping`? Use one of one-way, ping, throughput, crypto, multi-ping, ota, handshake, provisioning",
+    ),
+    (
         r#"test = "two-way""#,
-        "line 4, column 8: `test`: `two-way` is not known here: use one of one-way, ping, throughput, crypto, multi-ping, ota, handshake, provisioning",
+        "line 4, column 8: `test`: `two-way` is not known here: did you mean `one-way`? Use one of one-way, ping, throughput, crypto, multi-ping, ota, handshake, provisioning",
     ),
     ("test = 1", "line 4, column 8: `test`: expected a text in quotes, found a whole number"),
     (

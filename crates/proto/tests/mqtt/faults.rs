@@ -220,6 +220,29 @@ fn a_broker_that_takes_no_bytes_is_given_up() {
     assert_eq!(rig.exchange.fault(), Some((Side::Publisher, MqttFault::Stalled)));
 }
 
+/// Messages that wait behind unacknowledged ones when the test is stopped are no samples: docs/data.md calls `lost` what
+/// was sent or due and did not come.
+#[test]
+fn a_stop_leaves_messages_that_were_never_sent_out_of_the_record() {
+    for pace in [OfferedLoad::Rate(1000.0), OfferedLoad::Saturate] {
+        let wanted =
+            MqttSettings { time: Duration::from_secs(60), in_flight: 2, pace, ..settings(1) };
+        let mut rig = Rig::new(wanted);
+        // After two that are not acknowledged nothing further may leave.
+        rig.broker.acks = false;
+        rig.broker.way = |_| crate::broker::Way::Drop;
+        rig.run_for(15 * MS);
+        rig.exchange.handle(rig.now, Side::Publisher, MqttInput::Stop);
+        rig.run();
+        let probes = rig.probes();
+        assert!(!probes.is_empty());
+        assert!(probes.iter().all(|probe| probe.sent.is_some()), "{pace:?}: {probes:?}");
+        assert_eq!(rig.total(Observer::Sender).datagrams, Some(probes.len() as u64));
+        let lost = rig.total(Observer::Receiver).lost;
+        assert_eq!(lost, Some(0), "what was on its way is not known to be lost");
+    }
+}
+
 #[test]
 fn a_stop_ends_it_at_once_and_leaves_the_open_ones_open() {
     let mut rig = Rig::new(MqttSettings { time: Duration::from_secs(60), ..settings(1) });

@@ -4,8 +4,7 @@ use super::Args;
 use super::printer::{CSV_HEAD, IperfPrinter, PrintForm};
 use crate::cli::common::{Format, idle};
 use crate::cli::flow::on_interrupt;
-use crate::cli::output;
-use crate::respond::ServiceLog;
+use crate::cli::{output, respond};
 use crate::respond::iperf::{Observe, ServerOptions, start};
 use crate::say::say;
 use crate::user_error::UserError;
@@ -68,11 +67,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     };
     let cancel = on_interrupt()?;
     let quiet = args.measure.quiet;
-    let log: ServiceLog = Arc::new(move |line| {
-        if !quiet {
-            say!("{line}");
-        }
-    });
+    let (log, came) = respond::log(quiet);
     let kind = match args.options.reportstyle {
         Some(_) => PrintForm::Rows,
         None => PrintForm::Of(format),
@@ -102,5 +97,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     while !cancel.load(Ordering::Relaxed) && end.is_none_or(|end| Instant::now() < end) {
         std::thread::sleep(Duration::from_millis(50));
     }
+    drop(service);
+    respond::say_if_nothing(&came, quiet);
     Ok(ExitCode::SUCCESS)
 }

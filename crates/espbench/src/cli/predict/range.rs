@@ -5,7 +5,7 @@ use super::firmware::{ActingParts, FirmwareArgs};
 use super::options::{Place, To, share};
 use super::rate::Rates;
 use crate::cli::common::{OutputArgs, idle};
-use crate::cli::output;
+use crate::cli::{flow, output};
 use espbench_engine::predict::{self, PredictSetup, QUEUE};
 use espbench_measure::plan::DEFAULT_SEED;
 use espbench_measure::predict::effort::Effort;
@@ -14,6 +14,7 @@ use espbench_model::workload::EspNowCast;
 use espbench_sim::lab::predict::Arrival;
 use espbench_sim::lab::predict::load::{PAYLOAD_MAX, PAYLOAD_MIN};
 use std::process::ExitCode;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 const EXAMPLES: &str = "\
@@ -93,13 +94,17 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     output::without_published(&args.output, "in predict")?;
     output::check(&args.output)?;
+    let cancel = flow::on_interrupt()?;
     let predictor = predictor(args.setup()?)?;
     let wanted = RangeWanted { loss: args.loss, distance_m: args.distance };
     args.phy_rates.check(&predictor)?;
-    let answer = predict::range(&predictor, wanted, &args.phy_rates.modes);
+    let is_stopped = || cancel.load(Ordering::Relaxed);
+    let answer = predict::range(&predictor, wanted, &args.phy_rates.modes, &is_stopped);
     super::readable(&answer)?;
     output::write(&report(&predictor.facts("range"), &answer), &args.output, false)?;
-    Ok(if answer.points.is_empty() { ExitCode::from(2) } else { ExitCode::SUCCESS })
+    let whole = if answer.points.is_empty() { ExitCode::from(2) } else { ExitCode::SUCCESS };
+    // A signal that came after the last rate has cut nothing.
+    Ok(if answer.stopped { flow::status(&cancel, whole) } else { whole })
 }
 
 impl Args {

@@ -5,6 +5,7 @@ use super::broker::limits::{BrokerCounter, BrokerLimits};
 use super::broker::{Broker, BrokerNotice};
 use crate::clock::Clock;
 use crate::respond::ServiceLog;
+use crate::respond::served::{ServedPart, ServedRate};
 use crate::sys;
 use espbench_model::time::{Duration, Instant};
 use mio::net::{TcpListener, TcpStream};
@@ -71,6 +72,9 @@ struct BrokerServer<'a> {
     log: &'a ServiceLog,
     tally: &'a SharedCounts,
     notes: usize,
+    /// Messages received, and how many of them are counted in it.
+    rate: ServedRate,
+    rated: u64,
 }
 
 /// Serves until `stop`.
@@ -93,6 +97,8 @@ pub(super) fn run(
         log,
         tally,
         notes: 0,
+        rate: ServedRate::default(),
+        rated: 0,
     };
     let (mut events, mut buf) = (Events::with_capacity(1024), vec![0; READ]);
     let mut next = Instant::NEVER;
@@ -103,7 +109,10 @@ pub(super) fn run(
         }
         next = server.turn(&mut buf);
         server.share_counts();
+        server.tell_rate();
     }
+    let rest = server.rate.take_rest();
+    server.tell_part(rest);
     server.broker.shut_down(server.clock.now());
     server.look_at_news();
     server.write();
@@ -115,6 +124,23 @@ impl BrokerServer<'_> {
     fn share_counts(&self) {
         for &what in BrokerCounter::ALL {
             self.tally.set(what, self.broker.counts().get(what));
+        }
+    }
+
+    /// Counts the messages that came, and tells their rate where it is due.
+    fn tell_rate(&mut self) {
+        let (now, came) = (self.clock.now(), self.broker.counts().get(BrokerCounter::Received));
+        if came > self.rated {
+            self.rate.add(now, came - self.rated);
+            self.rated = came;
+        }
+        let part = self.rate.take_due(now);
+        self.tell_part(part);
+    }
+
+    fn tell_part(&self, part: Option<ServedPart>) {
+        if let Some(part) = part {
+            (self.log)(&format!("MQTT broker: {}", part.things("message", "messages")));
         }
     }
 

@@ -490,7 +490,7 @@ impl<'a> Crowd<'a> {
             sink.sample(Sample::Interval(rest));
         }
         let sum = |of: fn(&Exchange<'a>) -> u64| self.members.iter().map(of).sum::<u64>();
-        let due = sum(Exchange::due);
+        let due = sum(Exchange::counted);
         let came = sum(|member| member.received().unwrap_or(0));
         let of_gaps = |of: fn(&espbench_proto::node::mqtt::Gaps) -> u64| -> u64 {
             self.members.iter().filter_map(Exchange::gaps).map(of).sum()
@@ -510,7 +510,7 @@ impl<'a> Crowd<'a> {
             end: self.gatherer.last().max(start),
             bytes: came * size,
             datagrams: Some(came),
-            lost: Some(due.saturating_sub(came)),
+            lost: Some(due.saturating_sub(came + sum(Exchange::unknown))),
             out_of_order: Some(of_gaps(|gaps| gaps.reordered())),
             duplicates: Some(of_gaps(|gaps| gaps.duplicates())),
             ..total

@@ -32,6 +32,7 @@ mod wire;
 
 use super::{Sink, Target, TargetError, noted};
 use crate::transport::BrokerAddress;
+use crate::user_error::UserError;
 use espbench_measure::run::Site;
 use espbench_measure::search::RateSearch;
 use espbench_model::sample::{Fate, Interval, Link, Observer, Sample};
@@ -105,12 +106,19 @@ impl Target for MqttTarget {
             Workload::MqttRate(w) if (w.size as usize) < payload::HEADER_LEN => {
                 Err(unsupported("sequence number and time need 16 bytes: use a size of 16 or more"))
             }
-            Workload::MqttRate(w) if w.mode == MqttMode::Listen && self.topic.is_none() => Err(
-                unsupported("listening needs the device's topic: give --topic, such as 'sensor/#'"),
-            ),
+            Workload::MqttRate(w) if w.mode == MqttMode::Listen && self.topic.is_none() => {
+                Err(TargetError::Told(
+                    UserError::new(format!("{}: what to listen to is not said", self.endpoint))
+                        .because("a device is known by its topic")
+                        .remedy("--topic 'sensor/#', or the topic that it publishes to"),
+                ))
+            }
             Workload::MqttRate(w) if w.mode != MqttMode::Listen && self.is_filter() => {
-                Err(unsupported(
-                    "nobody can publish to a topic with `+` or `#`; those are for --listen",
+                let topic = self.topic.as_deref().unwrap_or_default();
+                Err(TargetError::Told(
+                    UserError::new(format!("nobody can publish to the topic `{topic}`"))
+                        .because("`+` and `#` stand for many topics")
+                        .remedy(format!("--listen --topic '{topic}', or a topic without them")),
                 ))
             }
             Workload::MqttRate(w) if !w.clean_start && self.client_id.is_none() => {

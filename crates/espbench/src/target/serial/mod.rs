@@ -157,7 +157,7 @@ impl Target for SerialTarget {
         let (there, needed) = (self.ports.len(), boards::boards_of(&work));
         if there < needed {
             let cell = espbench_measure::plan::label(workload);
-            return Err(TargetError::Board(
+            return Err(TargetError::Told(
                 UserError::new(format!("{} has too few boards for {cell}", self.name))
                     .because(format!("it has {there}, and the test is with {needed}"))
                     .remedy("add ports, or run a plan with fewer devices"),
@@ -189,7 +189,7 @@ impl Target for SerialTarget {
         }
         result.map_err(|error| match error {
             BoardError::Cancelled => TargetError::Cancelled,
-            error => TargetError::Board(told(&error)),
+            error => TargetError::Told(told(&error)),
         })
     }
 }
@@ -239,7 +239,7 @@ impl SerialTarget {
             );
         }
         if self.setup.network.is_none() {
-            return Err(TargetError::Board(
+            return Err(TargetError::Told(
                 UserError::new(format!("{} cannot join a network", self.name))
                     .because("the board's name and password of the Wi-Fi network are not known")
                     .remedy("add --ssid NAME, and the password with ESPBENCH_WIFI_PASSWORD"),

@@ -86,6 +86,10 @@ impl Target for SimTarget {
         self.simulator.notices(cells).iter().map(LabNotice::to_string).collect()
     }
 
+    fn placed(&self, cell: &SeededCell) -> Workload {
+        self.simulator.placed(cell)
+    }
+
     fn check(&self, workload: &Workload) -> Result<(), TargetError> {
         Ok(self.simulator.check(workload)?)
     }

@@ -1,6 +1,8 @@
 //! Simulated cells come in order, and are the same however they were made.
 
 use super::*;
+use espbench_measure::label;
+use espbench_measure::run::Recorded;
 use espbench_model::overrides::LabOverrides;
 use espbench_model::sample::Sample;
 use espbench_model::workload::{EspNow, EspNowCast, EspNowTest};
@@ -111,6 +113,32 @@ fn whoever_stops_is_not_kept_waiting() {
     let mut kept = Kept { most: Some(2000), ..Kept::default() };
     let error = target.run(&long, &mut kept).unwrap_err();
     assert!(matches!(error, TargetError::Cancelled) && kept.samples.len() >= 2000);
+}
+
+/// A plan that says no distance is carried out where the lab's file has its devices, and progress names that place, too.
+#[test]
+fn progress_and_result_are_of_the_same_place() {
+    let mut open = work(EspNowTest::Ping, 10, 20, 1);
+    open.lab.open.distance = true;
+    let work = Workload::EspNow(open);
+    let cell = cell(work, 1);
+    let mut target = target(1, Some("many-boards"));
+    let shown = target.placed(&cell);
+    target.prepare(&[cell]);
+    let mut kept = Kept::default();
+    target.run(&work, &mut kept).unwrap();
+    let recorded = Recorded {
+        ordinal: 0,
+        repetition: 0,
+        workload: work,
+        samples: Vec::new(),
+        counters: BTreeMap::new(),
+        facts: kept.facts,
+        error: None,
+    };
+    let told = label::settings(&shown);
+    assert_eq!(told, label::settings(&recorded.placed()));
+    assert!(told.ends_with("0.5 m"), "{told}");
 }
 
 #[test]

@@ -180,6 +180,17 @@ impl TestKind for Iperf {
         load + self.latency.map_or(Duration::ZERO, |probes| probes.idle)
     }
 
+    fn made_of(&self) -> Option<String> {
+        let idle = self.latency.map(|it| format!("{} idle", print_duration(it.idle)));
+        let one = print_duration(self.time);
+        let load = match self.direction {
+            Direction::Tradeoff => format!("{one} each way"),
+            _ => one,
+        };
+        let is_plain = idle.is_none() && self.direction != Direction::Tradeoff;
+        (!is_plain).then(|| idle.into_iter().chain([load]).collect::<Vec<_>>().join(" and "))
+    }
+
     fn ends_by_plan(&self) -> bool {
         self.bytes.is_none()
     }

@@ -36,6 +36,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::time::Duration;
+use espbench_model::text::count;
 use espbench_model::workload::TcpRate;
 
 const KIND: &str = "tcp-rate";
@@ -115,6 +116,11 @@ impl TestKind for TcpRate {
 
     fn expected(&self) -> Duration {
         self.run_time * (u32::from(self.runs) + u32::from(self.discard))
+    }
+
+    fn made_of(&self) -> Option<String> {
+        let runs = count(usize::from(self.runs) + usize::from(self.discard), "run");
+        Some(format!("{runs} of {}", print_duration(self.run_time)))
     }
 
     fn ends_by_plan(&self) -> bool {

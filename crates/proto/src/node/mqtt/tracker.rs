@@ -33,6 +33,8 @@ enum MessageStatus {
     GivenUp,
     /// The session that it belonged to is gone.
     Orphaned,
+    /// Stopped before it was sent.
+    Withdrawn,
 }
 
 impl MessageRecord {
@@ -66,6 +68,8 @@ pub struct MessageTracker<'a> {
     extra: usize,
     unrecorded: u64,
     lost: u64,
+    withdrawn: u64,
+    unknown: u64,
 }
 
 impl<'a> MessageTracker<'a> {
@@ -89,6 +93,8 @@ impl<'a> MessageTracker<'a> {
             extra: 0,
             unrecorded: 0,
             lost: 0,
+            withdrawn: 0,
+            unknown: 0,
         }
     }
 
@@ -104,6 +110,18 @@ impl<'a> MessageTracker<'a> {
     #[must_use]
     pub const fn due(&self) -> u64 {
         self.next
+    }
+
+    /// Returns how many of them count: all but those that a stop kept from being sent.
+    #[must_use]
+    pub const fn counted(&self) -> u64 {
+        self.next - self.withdrawn
+    }
+
+    /// Returns how many messages were on their way when the test was stopped: whether they came is not known.
+    #[must_use]
+    pub const fn unknown(&self) -> u64 {
+        self.unknown
     }
 
     /// Returns how many messages have a sample that says they were lost.
@@ -232,9 +250,20 @@ impl<'a> MessageTracker<'a> {
     }
 
     /// Gives up whatever is open: for `cause`, or (`Cause::Unknown`) for the cause that its stages
-    /// tell.
+    /// tell. A message that a stop kept from being sent is none of the test: it has no sample.
     pub fn close(&mut self, cause: Cause) {
-        self.closing.get_or_insert(cause);
+        if *self.closing.get_or_insert(cause) != Cause::Stopped {
+            return;
+        }
+        for seq in self.first..self.next {
+            let Some(entry) = self.get(seq) else { break };
+            if entry.status == MessageStatus::Open
+                && entry.sent.min(entry.received) == Instant::NEVER
+            {
+                entry.status = MessageStatus::Withdrawn;
+                self.withdrawn += 1;
+            }
+        }
     }
 
     /// Returns the next sample.
@@ -245,7 +274,11 @@ impl<'a> MessageTracker<'a> {
             self.extra = last;
             return Some(probe);
         }
-        let (acknowledged, closing, seq) = (self.acknowledged, self.closing, self.first);
+        let (acknowledged, closing) = (self.acknowledged, self.closing);
+        while self.get(self.first)?.status == MessageStatus::Withdrawn {
+            self.first += 1;
+        }
+        let seq = self.first;
         let entry = *self.get(seq)?;
         let fate = match self.alone {
             true => fate_alone(&entry, acknowledged, closing)?,
@@ -254,6 +287,7 @@ impl<'a> MessageTracker<'a> {
         if matches!(fate, Fate::Lost(_)) {
             self.lost += 1;
         }
+        self.unknown += u64::from(fate == Fate::Lost(Cause::Stopped));
         self.first += 1;
         Some(Probe {
             link: self.link,
@@ -289,6 +323,7 @@ fn fate(entry: &MessageRecord, acknowledged: bool, closing: Option<Cause>) -> Op
         _ if received => Some(Fate::Delivered),
         MessageStatus::GivenUp => Some(Fate::Lost(lost(entry, acknowledged))),
         MessageStatus::Orphaned => Some(Fate::Lost(Cause::Disconnected)),
+        MessageStatus::Withdrawn => None,
         MessageStatus::Open => match closing? {
             Cause::Unknown => Some(Fate::Lost(lost(entry, acknowledged))),
             cause => Some(Fate::Lost(cause)),
@@ -304,6 +339,7 @@ fn fate_alone(entry: &MessageRecord, acknowledged: bool, closing: Option<Cause>)
         _ if taken => Some(Fate::Delivered),
         MessageStatus::Orphaned => Some(Fate::Lost(Cause::Disconnected)),
         MessageStatus::GivenUp => Some(Fate::Lost(Cause::Unknown)),
+        MessageStatus::Withdrawn => None,
         MessageStatus::Open | MessageStatus::Corrupt => closing.map(Fate::Lost),
     }
 }

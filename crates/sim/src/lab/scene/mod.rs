@@ -329,6 +329,17 @@ impl Scene {
         (round(near), round(far))
     }
 
+    /// Returns what a plan leaves open to this room: the number of devices, and the distances of the nearest and the
+    /// farthest one in metres.
+    #[must_use]
+    pub fn open_places(&self) -> (Option<u16>, Option<(f32, f32)>) {
+        let beside = self.nodes.len().saturating_sub(1);
+        let devices = u16::try_from(beside).unwrap_or(u16::MAX);
+        let (near, far) = self.reach_m();
+        let OpenPlaces { devices: any, distance } = self.open;
+        (any.then_some(devices), distance.then_some((near as f32, far as f32)))
+    }
+
     /// Returns how far the farthest device is from whom it talks to (node 0, or the nearest access
     /// point), and where the model of the place ends, in metres; `None` where all are nearer, or no
     /// more than a tenth farther: no source of a path loss is exact to that, and boards that stand in a

@@ -192,14 +192,13 @@ pub fn run_in<W: Witness>(
         record.typed(fact::FARTHEST_M, farthest);
         record.typed(fact::MODEL_ENDS_M, valid);
     }
-    if scene.open.devices {
-        let beside = scene.nodes.len().saturating_sub(1);
-        record.typed(fact::LAB_DEVICES, u16::try_from(beside).unwrap_or(u16::MAX));
+    let (devices, distance) = scene.open_places();
+    if let Some(devices) = devices {
+        record.typed(fact::LAB_DEVICES, devices);
     }
-    if scene.open.distance {
-        let (near, far) = scene.reach_m();
-        record.typed(fact::LAB_NEAREST_M, near as f32);
-        record.typed(fact::LAB_FARTHEST_M, far as f32);
+    if let Some((near, far)) = distance {
+        record.typed(fact::LAB_NEAREST_M, near);
+        record.typed(fact::LAB_FARTHEST_M, far);
     }
     match workload {
         Workload::EspNow(work) => {

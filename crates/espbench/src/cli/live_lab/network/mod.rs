@@ -34,7 +34,7 @@ use bench::{BenchParts, NetworkBench};
 use espbench_measure::units;
 use espbench_model::text::counted;
 use espbench_model::time::Instant;
-use espbench_sim::lab::file::{FileKind, Overrides};
+use espbench_sim::lab::file::{FileError, FileKind, Overrides};
 use espbench_sim::lab::live::{LiveNetwork, LiveRole, add_load};
 use espbench_sim::lab::scene::Scene;
 use espbench_sim::lab::wifi::watch::Watcher;
@@ -171,7 +171,10 @@ fn scene(args: &Args, lab: &str) -> anyhow::Result<Scene> {
         return Err(error.remedy(format!("use one of {}", variants.join(", "))).into());
     }
     let change = Overrides { distance_m: args.distance, ..Overrides::default() };
-    Ok(library.variant_scene_with(lab, variant, &change).map_err(|why| unable(&why))?)
+    // What is wrong in the file of a lab over IP is no matter of real time.
+    let told =
+        |why: FileError| if variants.is_empty() { unable(&why) } else { UserError::from(&why) };
+    Ok(library.variant_scene_with(lab, variant, &change).map_err(told)?)
 }
 
 /// A capture that is read while it is written: what is in it is handed on ten times a second.

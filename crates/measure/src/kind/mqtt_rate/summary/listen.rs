@@ -2,7 +2,8 @@
 //!
 //! - `message_rate`: one less than the messages that came, those without a number too, over the time from the
 //!   first to the last: n messages have n - 1 periods between them. With the t interval of the whole seconds
-//!   until the last came, where there are three or more.
+//!   until the last came, where there are three or more. Messages that came together with the first had waited for
+//!   the link: time and seconds begin with the last of them ([`SteadyRate`]), and the note counts them.
 //!   `message_rate_min`, `message_rate_max`: the slowest and the fastest of those seconds.
 //! - `loss`: of the numbers from the first to the last, those that did not come, with the Wilson
 //!   interval. What is lost at the end, or across a restart of the device, no number shows.
@@ -17,7 +18,7 @@ use crate::cell::Estimate;
 use crate::interval::{mean_t, wilson};
 use crate::quantile::Sorted;
 use crate::run::Recorded;
-use crate::series::{message_rate, milliseconds, span};
+use crate::series::{SteadyRate, message_rate, milliseconds, span};
 use crate::units::print_duration;
 use alloc::format;
 use alloc::string::String;
@@ -57,6 +58,11 @@ impl HeardMessages {
     fn spanned(&self) -> Option<Duration> {
         let (first, last) = (self.times.first()?, self.times.last()?);
         Some(last.since(*first)).filter(|it| *it > Duration::ZERO)
+    }
+
+    /// Returns the rate; `None` before the second.
+    fn rate(&self) -> Option<SteadyRate> {
+        SteadyRate::of(&self.times, *self.times.last()?, self.times.len() as u64)
     }
 
     /// Returns the times from one message to the next, in milliseconds.
@@ -114,11 +120,13 @@ impl MqttCells<'_> {
         let seconds = if is_whole { seconds_until_last(recorded, arrivals) } else { Vec::new() };
         let enough = seconds.len() >= FEWEST_SECONDS;
         let spread = if enough { mean_t(&seconds) } else { Estimate::default() };
-        let value = arrivals.spanned().map(|time| n.saturating_sub(1) as f64 / time.as_secs_f64());
+        let steady = arrivals.rate();
+        let value = steady.map(|it| it.per_second);
         // Of a few messages the interval would reach below none at all.
         let low = spread.low.map(|low| low.max(0.0));
         let rate = Estimate { value, n, low, high: spread.high };
-        self.push("message_rate", RATE, rate, counted(recorded));
+        let burst = steady.map_or(0, |it| it.burst as u64);
+        self.push("message_rate", RATE, rate, counted(recorded, burst));
         if enough {
             let seconds = Sorted::new(seconds);
             self.push("message_rate_min", RATE, seconds.min(), None);
@@ -163,18 +171,22 @@ fn seconds_until_last(recorded: &Recorded, arrivals: &HeardMessages) -> Vec<f64>
     let usual = Sorted::new(arrivals.gaps()).quantile(0.5).value.unwrap_or_default();
     let is_filled = |it: &Interval| milliseconds(last.min(it.end), it.end) <= usual;
     let until_last = |it: &&Interval| Some(span(it)) == whole && it.start < last && is_filled(it);
-    all.iter().filter(until_last).filter_map(message_rate).collect()
+    let burst = arrivals.rate().filter(|it| it.burst > 0);
+    let is_after = |it: &&Interval| burst.is_none_or(|burst| it.start >= burst.from);
+    all.iter().filter(until_last).filter(is_after).filter_map(message_rate).collect()
 }
 
-/// Returns the listener's other counts in words.
-fn counted(recorded: &Recorded) -> Option<String> {
-    let words: Vec<String> = [
+/// Returns the listener's other counts in words; so many messages came together with the first.
+fn counted(recorded: &Recorded, burst: u64) -> Option<String> {
+    let together =
+        (burst > 0).then(|| format!("{burst} that came together with the first, not in the rate"));
+    let told = [
         ("unnumbered", "without a number"),
         ("restarts", "restarts of the device's numbers"),
         ("retained", "kept by the broker from before, not counted"),
     ]
     .into_iter()
-    .filter_map(|(name, text)| Some(format!("{} {text}", recorded.counters.get(name)?)))
-    .collect();
+    .filter_map(|(name, text)| Some(format!("{} {text}", recorded.counters.get(name)?)));
+    let words: Vec<String> = together.into_iter().chain(told).collect();
     (!words.is_empty()).then(|| words.join(", "))
 }

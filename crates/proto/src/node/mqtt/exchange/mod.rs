@@ -215,7 +215,7 @@ impl<'a> Exchange<'a> {
     /// them.
     #[must_use]
     pub fn tail(&self) -> Range<u64> {
-        self.gaps().map_or(0, Gaps::next)..self.tracker.due()
+        self.gaps().map_or(0, Gaps::next)..self.tracker.counted()
     }
 
     /// Returns the counts that no sample holds, by name.
@@ -254,6 +254,18 @@ impl<'a> Exchange<'a> {
     #[must_use]
     pub const fn due(&self) -> u64 {
         self.tracker.due()
+    }
+
+    /// Returns how many of them count: all but those that a stop kept from being sent.
+    #[must_use]
+    pub const fn counted(&self) -> u64 {
+        self.tracker.counted()
+    }
+
+    /// Returns how many messages were on their way when the test was stopped: whether they came is not known.
+    #[must_use]
+    pub const fn unknown(&self) -> u64 {
+        self.tracker.unknown()
     }
 
     /// Returns how many messages the system took.

@@ -40,7 +40,7 @@ impl Exchange<'_> {
 
     /// Sums up what came due, over the time in which it did.
     fn sent_total(&self) -> Sample {
-        let due = self.tracker.due();
+        let due = self.tracker.counted();
         Sample::Interval(Interval {
             link: self.settings.link,
             total: true,
@@ -65,7 +65,7 @@ impl Exchange<'_> {
             end: self.meter.last().max(self.start),
             bytes: came * u64::from(self.settings.size),
             datagrams: Some(came),
-            lost: Some(self.tracker.due().saturating_sub(came)),
+            lost: Some(self.tracker.counted().saturating_sub(came + self.unknown())),
             out_of_order: Some(gaps.reordered()),
             duplicates: Some(gaps.duplicates()),
             ..Interval::default()
