@@ -51,6 +51,31 @@ pub fn worth(value: f64, low: Option<f64>, high: Option<f64>) -> String {
 pub fn interval(low: Option<f64>, high: Option<f64>) -> Option<String> {
     let decimals = step(low, high);
     let end = |end: f64| decimals.map_or_else(|| plain(end), |decimals| rounded(end, decimals));
+    ends(low, high, &end)
+}
+
+/// Significant digits that a number on a first screen has at most.
+const AT_A_GLANCE: i32 = 4;
+
+/// Prints a value for a first screen: as [`worth`], with four significant digits at most.
+#[must_use]
+pub fn worth_at_a_glance(value: f64, low: Option<f64>, high: Option<f64>) -> String {
+    step(low, high).map_or_else(|| plain(value), |decimals| capped(value, decimals))
+}
+
+/// Prints an interval for a first screen: as [`interval`], with four significant digits of each end at most.
+#[must_use]
+pub fn interval_at_a_glance(low: Option<f64>, high: Option<f64>) -> Option<String> {
+    ends(low, high, &|end| worth_at_a_glance(end, low, high))
+}
+
+fn capped(value: f64, decimals: i32) -> String {
+    // A zero says by its places how fine it is.
+    let most = if value == 0.0 { decimals } else { AT_A_GLANCE - 1 - magnitude(value) };
+    rounded(value, decimals.min(most))
+}
+
+fn ends(low: Option<f64>, high: Option<f64>, end: &dyn Fn(f64) -> String) -> Option<String> {
     match (low, high) {
         (None, None) => None,
         (Some(low), Some(high)) => Some(format!("{}–{}", end(low), end(high))),
@@ -130,12 +155,7 @@ pub fn two(value: f64) -> String {
 /// `≥ 25`.
 #[must_use]
 pub fn interval_in_two(low: Option<f64>, high: Option<f64>) -> Option<String> {
-    match (low, high) {
-        (None, None) => None,
-        (Some(low), Some(high)) => Some(format!("{}–{}", two(low), two(high))),
-        (Some(low), None) => Some(format!("≥ {}", two(low))),
-        (None, Some(high)) => Some(format!("≤ {}", two(high))),
-    }
+    ends(low, high, &two)
 }
 
 /// Prints a part of a whole that is told beside it, to three digits or as fine as the whole: never does the part
@@ -206,6 +226,19 @@ fn rounded(value: f64, decimals: i32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_first_screen_has_four_digits_at_most() {
+        let (low, high) = (Some(0.20968), Some(0.21100));
+        assert_eq!(worth(0.21046, low, high), "0.21046");
+        assert_eq!(worth_at_a_glance(0.21046, low, high), "0.2105");
+        assert_eq!(interval_at_a_glance(low, high).as_deref(), Some("0.2097–0.2110"));
+        assert_eq!(worth_at_a_glance(87_187.0, Some(87_100.0), Some(87_280.0)), "87190");
+        let wide = interval_at_a_glance(Some(0.001), Some(26.744));
+        assert_eq!(wide.as_deref(), Some("0.001–26.74"));
+        assert_eq!(worth_at_a_glance(0.0, Some(0.0), Some(0.0195)), "0.0000");
+        assert_eq!(worth_at_a_glance(6.73, Some(6.51), Some(6.95)), "6.73", "as it is worth");
+    }
 
     #[test]
     fn an_interval_decides_the_digits() {

@@ -79,7 +79,7 @@ pub(super) fn number(value: &GlanceValue) -> String {
     if is_count {
         return format!("{}{mark}", value.value);
     }
-    digits::worth(value.value, value.ci_low, value.ci_high) + mark
+    digits::worth_at_a_glance(value.value, value.ci_low, value.ci_high) + mark
 }
 
 /// Prints a value with its interval: `6.1 [5.9–6.4]`; a value that is no more than a lower bound as `≥ 6.1`.
@@ -99,7 +99,7 @@ fn is_lower_bound(value: &GlanceValue) -> bool {
 /// Prints a value, and its interval where it has one with two ends that differ.
 pub(super) fn figure(value: &GlanceValue) -> (String, Option<String>) {
     let number = number(value);
-    let interval = digits::interval(value.ci_low, value.ci_high);
+    let interval = digits::interval_at_a_glance(value.ci_low, value.ci_high);
     (number, interval.filter(|_| value.ci_low != value.ci_high))
 }
 

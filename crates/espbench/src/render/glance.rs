@@ -8,7 +8,7 @@ use anstyle::{AnsiColor, Style};
 use espbench_measure::beside::{LabAgreement, LabPair};
 use espbench_measure::cell::Origin;
 use espbench_measure::digits;
-use espbench_measure::report::{Agreement, GlanceGroup, GlanceRow, Report};
+use espbench_measure::report::{Agreement, GlanceGroup, GlanceRow, GlanceValue, Report};
 use espbench_measure::table::unit_sign;
 use espbench_measure::warning::Warning;
 use espbench_model::text::count;
@@ -273,7 +273,12 @@ impl Page {
         let after =
             words.len() + usize::from(group.times_limit.is_some()) + usize::from(usual.is_some());
         // Beside the rows: their head, and how many there are more.
-        let most = end.saturating_sub(self.lines() + after + 2);
+        // A value that is itself a bound is the end of a search, and said so.
+        let is_open = |it: &GlanceValue| {
+            it.ci_low.is_some() != it.ci_high.is_some() && it.ci_low != Some(it.value)
+        };
+        let legend = group.rows.iter().flat_map(|it| it.values.iter().flatten()).any(is_open);
+        let most = end.saturating_sub(self.lines() + after + usize::from(legend) + 2);
         // One row more takes the line that says so.
         let rows = chosen(group, most + usize::from(group.rows.len() == most + 1));
         let names = match alone {
@@ -321,6 +326,9 @@ impl Page {
         let left: Vec<String> = more.into_iter().chain(hidden).collect();
         if !left.is_empty() {
             self.line(self.colours.faint, &format!("  {}", cut(&left.join("; "), self.most - 2)));
+        }
+        if legend {
+            self.line(self.colours.faint, "  ≥ or ≤: the samples bound that end alone");
         }
         for line in usual.into_iter().chain(words.iter().map(String::as_str)) {
             self.line(Style::new(), &format!("  {line}"));

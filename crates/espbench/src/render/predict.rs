@@ -390,6 +390,11 @@ fn distances(out: &mut String, card: &Prediction, colours: Colours) {
         let style = if number == 0 { faint } else { Style::new() };
         let _ = writeln!(out, "{style}{}{style:#}", text.trim_end());
     }
+    let trips =
+        |it: &DistanceRow| [it.round_trip_ms.worst, it.round_trip_ms.median].contains(&None);
+    if card.distances.iter().any(trips) {
+        let _ = writeln!(out, "  {faint}?: nothing arrives there{faint:#}");
+    }
 }
 
 /// Returns heads and rows of messages in one frame or several.

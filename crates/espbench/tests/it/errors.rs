@@ -503,3 +503,36 @@ fn plurals_agree_in_all_that_is_printed() {
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
+
+#[test]
+fn a_wrong_name_within_the_file_of_a_lab_is_told_with_where_names_are_listed() {
+    let bench = TestDir::new();
+    let lab = include_str!("../../../../labs/two-boards.toml");
+    let wrong = [("profile = \"esp32\"", "profile = \"esp99\""), ("\"office\"", "\"offic\"")];
+    for (name, other) in wrong {
+        bench.write("lab.toml", &lab.replace(name, other));
+        for args in [
+            &["run", "round-trip", "--on", "sim:lab.toml"][..],
+            &["lab", "check", "lab.toml"],
+            &["lab", "show", "lab.toml"],
+        ] {
+            let ran = bench.run(args);
+            let lines = told(&ran);
+            assert!(lines[0].contains("lab.toml: line "), "{}", ran.err);
+            assert!(lines.last().unwrap().contains("espbench lab list"), "{args:?}: {}", ran.err);
+        }
+    }
+}
+
+#[test]
+fn a_remedy_of_listening_has_all_its_flags() {
+    let bench = TestDir::new();
+    for (args, remedy) in [
+        (&["rate", "mqtt", "127.0.0.1", "--listen"][..], "add --topic"),
+        (&["rate", "mqtt", "127.0.0.1", "--topic", "a/#"], "--listen --topic 'a/#'"),
+    ] {
+        let ran = bench.run(args);
+        let lines = told(&ran);
+        assert!(lines.last().unwrap().contains(remedy), "{}", ran.err);
+    }
+}

@@ -254,12 +254,19 @@ pub(super) fn distances(answer: &PredictAnswer) -> Option<Table> {
     let title = "What becomes of messages by distance";
     (!rows.is_empty()).then(|| {
         let mut table = table("predict-distances", SECTION, title, columns, rows);
+        let is_unknown = |it: &PlaceSpread| [it.worst, it.median, it.best].contains(&None);
+        let of = |it: &DistanceRow| {
+            [it.delivery_percent, it.throughput_mbit_s, it.round_trip_ms].iter().any(is_unknown)
+        };
+        let mut all = answer.points.iter().flat_map(|it| &it.setting.distances);
+        let marked = all.any(of).then(|| "?: nothing arrives there.".to_string());
         table.notes.push(
             "At the median place at that distance, and in brackets at the worst and the best tenth of places \
              (shadowing, people and doors). Throughput: payload of one device that always sends. Round trip: the \
              mean of a message and an answer as long that arrive. Nobody else is on the air."
                 .into(),
         );
+        table.notes.extend(marked);
         table
     })
 }

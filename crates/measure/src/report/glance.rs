@@ -58,6 +58,9 @@ pub struct GlanceGroup {
     pub times_limit: Option<[f64; 2]>,
 }
 
+/// Name of the largest value of a cell that was repeated.
+const MEAN_OF_MAX: &str = "mean of max";
+
 /// A metric of a group.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GlanceMetric {
@@ -252,6 +255,7 @@ fn group(
         .filter_map(|it| printed(it, first).or_else(|| it.cell(first.metric)))
         .collect();
     let axis = axis(repetitions);
+    let is_repeated = repetitions.iter().any(|it| it.len() > 1);
     let shared = Settings::shared(cells.iter().map(|it| &it.settings));
     // Where none stands for the others, each stands for itself.
     let none_leads = (0..cells.len()).all(|at| !leads(at, cells));
@@ -292,7 +296,7 @@ fn group(
         published: agreement_with_document(cells, evidence.truths)
             .or_else(|| agreement(&compared, evidence.comparisons)),
         times_limit: times_limit(first, cells),
-        metrics: headlines.iter().filter_map(|it| metric(it, cells)).collect(),
+        metrics: headlines.iter().filter_map(|it| metric(it, cells, is_repeated)).collect(),
     })
 }
 
@@ -359,12 +363,16 @@ pub(crate) fn retain_sound(all: &mut Vec<Headline>, cells: &[&Digest]) {
     all.retain(|it| !is_tail(it) || shown.iter().any(|other| other.metric == it.metric));
 }
 
-fn metric(headline: &Headline, cells: &[Digest]) -> Option<GlanceMetric> {
+/// Returns a metric of a group; that of repeated cells is the mean of the repetitions' figures, which a largest value does
+/// not say by itself.
+fn metric(headline: &Headline, cells: &[Digest], is_repeated: bool) -> Option<GlanceMetric> {
     let cell = cells.iter().find_map(|it| it.cell(headline.metric))?;
+    let is_largest = metric::parse(headline.metric).1 == Statistic::Max;
+    let statistic = if is_repeated && is_largest { MEAN_OF_MAX } else { headline.statistic };
     Some(GlanceMetric {
         metric: headline.metric.into(),
         quantity: headline.quantity.into(),
-        statistic: headline.statistic.into(),
+        statistic: statistic.into(),
         unit: cell.unit.clone(),
     })
 }

@@ -45,7 +45,8 @@ pub(crate) fn table(material: &Material<'_>) -> Option<Table> {
         notes: alloc::vec![
             "A cell without a line for loss lost nothing; where a test has more than twelve cells, \
              its own chapter lists the losses. Intervals are at 95 %; for the highest rate without \
-             loss they reach from the highest rate that passed to the lowest that failed. Published \
+             loss they reach from the highest rate that passed to the lowest that failed; of one with ≥ or ≤ the \
+             samples bound that end alone. Published \
              values are of other devices and places: the chapter Comparison says which can be compared."
                 .into()
         ],

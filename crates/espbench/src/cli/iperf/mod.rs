@@ -186,7 +186,8 @@ pub(super) fn told(log: &ServiceLog) -> Observe {
 fn style(args: &Args, bounceback: bool) -> Style {
     // iperf 2 shows all columns where it times one-way, too.
     let enhanced = args.options.enhanced || args.options.trip_times;
-    Style { udp: args.udp, enhanced, bounceback, unit: args.options.unit() }
+    let both = args.dualtest || args.full_duplex;
+    Style { udp: args.udp, enhanced, bounceback, both, unit: args.options.unit() }
 }
 
 /// Returns the row of an interval: of the client's own connection, or of the one that the server

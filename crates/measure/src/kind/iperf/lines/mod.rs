@@ -31,13 +31,15 @@ pub struct Style {
     pub enhanced: bool,
     /// `--bounceback`.
     pub bounceback: bool,
+    /// `-d` and `--full-duplex`: a total of both directions.
+    pub both: bool,
     /// `-f`.
     pub unit: Unit,
 }
 
 impl Default for Style {
     fn default() -> Self {
-        Self { udp: false, enhanced: false, bounceback: false, unit: unit::ADAPTIVE }
+        Self { udp: false, enhanced: false, bounceback: false, both: false, unit: unit::ADAPTIVE }
     }
 }
 
@@ -50,6 +52,8 @@ pub struct IperfLines {
     length: Duration,
     sums: BTreeMap<(Observer, bool, u64), Sum>,
     rates: BTreeMap<Observer, Vec<f64>>,
+    /// Mean Mbit/s of what this host sends and of what it receives, once told.
+    means: [Option<f64>; 2],
     starts: BTreeMap<(Observer, u32), Instant>,
     /// Bytes that the peer acknowledged of each stream, where this host's TCP tells them: the
     /// kernel's count is then not printed.
@@ -146,6 +150,7 @@ impl IperfLines {
         }
         if interval.total {
             lines.extend(self.summary(interval.observer));
+            lines.extend(self.both_ways(interval.observer));
         } else if sum.whole == sum.count {
             self.rates.entry(interval.observer).or_default().extend(sum.rate);
         }
@@ -167,6 +172,16 @@ impl IperfLines {
         let columns = LineColumns::of(interval, &self.style);
         self.headed.insert(columns).then_some(())?;
         columns.heading().map(Into::into)
+    }
+
+    /// Returns the line of both directions at once, behind the second one's.
+    fn both_ways(&mut self, observer: Observer) -> Option<String> {
+        let mean = crate::interval::mean(self.rates.get(&observer)?)?;
+        let was_told = self.means.iter().all(Option::is_some);
+        self.means[usize::from(observer == Observer::Receiver)] = Some(mean);
+        let [sent, received] = self.means;
+        let both = sent.zip(received).filter(|_| self.style.both && !was_told);
+        both.map(|(sent, received)| format!("both ways: {} Mbits/sec", number(sent + received)))
     }
 
     fn summary(&self, observer: Observer) -> Option<String> {
@@ -334,6 +349,24 @@ mod tests {
             sum.starts_with("[SUM] 0.0000-11.0000 sec") && sum.ends_with("40.0 Mbits/sec"),
             "{sum}"
         );
+    }
+
+    #[test]
+    fn directions_at_once_have_a_total() {
+        let one = Duration::from_secs(1);
+        let by = |observer, bytes| Interval { observer, ..seconds(0, 1, bytes) };
+        let all = |style| {
+            let mut lines = IperfLines::new(1, one, style);
+            let mut told = Vec::new();
+            for it in [by(Observer::Peer, 250_000), by(Observer::Receiver, 500_000)] {
+                told.extend(lines.add(&it));
+                told.extend(lines.add(&Interval { total: true, ..it }));
+            }
+            told
+        };
+        let told = all(Style { both: true, ..Style::default() });
+        assert_eq!(told.last().map(String::as_str), Some("both ways: 6.00 Mbits/sec"));
+        assert!(all(Style::default()).iter().all(|it| !it.starts_with("both")), "one by one");
     }
 
     #[test]
