@@ -51,9 +51,9 @@ impl ServedRate {
         (now.since(from) >= MEANWHILE).then(|| self.take(false)).flatten()
     }
 
-    /// Takes the rest, once the service ends.
+    /// Takes the rest, once the service ends, which has a rate: its counts tell the number.
     pub(super) fn take_rest(&mut self) -> Option<ServedPart> {
-        self.take(true)
+        self.take(true).filter(|part| part.after > 0)
     }
 
     fn take(&mut self, is_over: bool) -> Option<ServedPart> {
@@ -126,7 +126,13 @@ mod tests {
         assert_eq!(part.things("datagram", "datagrams"), "200 datagrams in 1.99 s: 100/s");
         assert_eq!(rate.take_due(at(9000)), None, "it is told once");
         rate.add(at(10_000), 1);
-        assert_eq!(rate.take_rest().unwrap().things("datagram", "datagrams"), "1 datagram");
+        rate.add(at(10_500), 1);
+        assert_eq!(
+            rate.take_rest().unwrap().things("datagram", "datagrams"),
+            "2 datagrams in 0.5 s: 2/s"
+        );
+        rate.add(at(20_000), 1);
+        assert_eq!(rate.take_rest(), None, "one has no rate");
     }
 
     #[test]

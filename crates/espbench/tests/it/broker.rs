@@ -178,5 +178,5 @@ fn a_broker_that_ends_says_goodbye_and_what_it_counted() {
     let Broker { service, lines, .. } = broker;
     drop(service);
     assert_eq!(read(&mut socket, 3), b"\xe0\x01\x8b");
-    assert_eq!(lines.lock().unwrap()[..], ["MQTT broker: 1 messages received, 0 passed on"]);
+    assert_eq!(lines.lock().unwrap()[..], ["MQTT broker: 1 message received, 0 passed on"]);
 }

@@ -105,7 +105,9 @@ fn a_store_that_can_only_be_read_is_read() {
     };
     assert!(sealed("runs").ok().contains("one-1"));
     assert!(sealed("report last --full").ok().contains("espbench report: one-1"));
-    assert_eq!(sealed("compare last published").status, Some(0));
+    let compared = sealed("compare last published");
+    assert_eq!(compared.status, Some(2), "read, and not comparable: {}", compared.err);
+    assert!(compared.out.starts_with("Nothing is comparable"), "{}", compared.out);
     let refused = sealed("run one.toml -q");
     assert_eq!(refused.status, Some(2));
     assert!(refused.err.contains("cannot be opened for writing"), "{}", refused.err);

@@ -7,6 +7,7 @@ use crate::clock::Clock;
 use crate::respond::ServiceLog;
 use crate::respond::served::{ServedPart, ServedRate};
 use crate::sys;
+use espbench_model::text::counted;
 use espbench_model::time::{Duration, Instant};
 use mio::net::{TcpListener, TcpStream};
 use mio::{Events, Interest, Poll, Token};
@@ -349,7 +350,8 @@ impl BrokerServer<'_> {
         let counts = self.broker.counts();
         let (came, went) = (counts.get(BrokerCounter::Received), counts.get(BrokerCounter::Sent));
         if came + went > 0 {
-            (self.log)(&format!("MQTT broker: {came} messages received, {went} passed on"));
+            let came = counted(came, "message", "messages");
+            (self.log)(&format!("MQTT broker: {came} received, {went} passed on"));
         }
         for &what in &BrokerCounter::ALL[2..] {
             if counts.get(what) > 0 {
