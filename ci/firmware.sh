@@ -45,6 +45,7 @@ image() {
         }'
 }
 
+# The slots for images have 1,984 KiB (partitions.csv), and a single program has 1 MiB in ESP-IDF's own table.
 RUSTC_WORKSPACE_WRAPPER=/usr/bin/clippy-driver image esp32c3 riscv32imc-unknown-none-elf 950000 120000
 image esp32c2 riscv32imc-unknown-none-elf 950000 32000
 image esp32c6 riscv32imac-unknown-none-elf 1000000 120000
