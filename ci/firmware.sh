@@ -12,7 +12,6 @@ set -euo pipefail
 cd "$(dirname "$0")/../firmware"
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$PWD/../target}/firmware"
 
-# A program may have 1 MiB in the table of partitions that comes with a board; the bounds leave room for updates of the libraries.
 RUSTC_WORKSPACE_WRAPPER=clippy-driver RUSTFLAGS="-D warnings" \
     cargo test --quiet --locked -p espbench-firmware-core --target-dir "$CARGO_TARGET_DIR/host"
 cargo fmt --all --check
@@ -27,6 +26,7 @@ export CARGO_TARGET_RISCV32IMAC_UNKNOWN_NONE_ELF_LINKER=ld.lld
 image() {
     local chip=$1 target=$2 flash_most=$3 free_least=$4 elf
     /usr/bin/cargo build --quiet --release --locked --target "$target" --features "$chip" -Zbuild-std=core,alloc \
+        -Zbuild-std-features=optimize_for_size \
         --config "target.$target.rustflags=['-D', 'warnings']"
     elf="$CARGO_TARGET_DIR/$target/release/espbench-firmware"
     readelf -SW "$elf" | tr -d '[]' | awk -v chip="$chip" -v most="$flash_most" -v least="$free_least" '
@@ -45,7 +45,6 @@ image() {
         }'
 }
 
-# The slots for images have 1,984 KiB (partitions.csv), and a single program has 1 MiB in ESP-IDF's own table.
-RUSTC_WORKSPACE_WRAPPER=/usr/bin/clippy-driver image esp32c3 riscv32imc-unknown-none-elf 950000 120000
-image esp32c2 riscv32imc-unknown-none-elf 950000 32000
+RUSTC_WORKSPACE_WRAPPER=/usr/bin/clippy-driver image esp32c3 riscv32imc-unknown-none-elf 900000 120000
+image esp32c2 riscv32imc-unknown-none-elf 900000 32000
 image esp32c6 riscv32imac-unknown-none-elf 1000000 120000

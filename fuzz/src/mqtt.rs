@@ -219,7 +219,12 @@ impl World<'_> {
             })
             .collect();
         seqs.sort_unstable();
-        // A message that the stop kept from being sent has none.
         assert!(seqs.windows(2).all(|it| it[0] < it[1]), "one fate a message");
+        // A message that the stop kept from being sent has none, and is in no total.
+        let total = self.samples.iter().find_map(|sample| match sample {
+            Sample::Interval(it) if it.total => it.datagrams,
+            _ => None,
+        });
+        assert_eq!(total.unwrap_or(0), seqs.len() as u64, "a fate each");
     }
 }

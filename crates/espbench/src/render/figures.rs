@@ -142,24 +142,26 @@ pub(super) fn bar(ratio: f64) -> String {
         .collect()
 }
 
-/// Prints the range of a group's leading figure, `≥` where a value of it is a lower bound, and the largest loss.
+/// Prints the range of a group's leading figure, with `≥` before an end that is a lower bound, and the largest loss.
 pub(super) fn leading(group: &GlanceGroup) -> String {
     let Some(metric) = group.metrics.first() else { return String::new() };
     let values = |at: usize| group.rows.iter().filter_map(move |row| row.values.get(at)?.as_ref());
     let ends = |at: usize| {
-        let values = || values(at).map(|it| it.value);
-        [values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max)]
+        let order = |a: &&GlanceValue, b: &&GlanceValue| a.value.total_cmp(&b.value);
+        values(at).min_by(order).zip(values(at).max_by(order))
     };
-    let [low, high] = ends(0);
-    if low > high {
-        return String::new();
-    }
-    let sign = if values(0).any(is_lower_bound) { "≥ " } else { "" };
-    let unit = unit_sign(&metric.unit);
-    let mut text = format!("{} {sign}{} {unit}", metric.quantity, range(low, high));
+    let Some((low, high)) = ends(0) else { return String::new() };
+    let end = |it: &GlanceValue| {
+        let sign = if is_lower_bound(it) { "≥ " } else { "" };
+        format!("{sign}{}", short(it.value))
+    };
+    let (low, high) = (end(low), end(high));
+    let figure = if low == high { low } else { format!("{low}–{high}") };
+    let mut text = format!("{} {figure} {}", metric.quantity, unit_sign(&metric.unit));
     // What was lost is told beside a rate or a time of what arrived.
     let losses = group.metrics.iter().enumerate().skip(1).filter(|it| it.1.metric == LOSS);
-    if let Some(lost) = losses.map(|(at, _)| ends(at)[1]).find(|it| *it > 0.0) {
+    let lost = losses.filter_map(|(at, _)| Some(ends(at)?.1.value)).find(|it| *it > 0.0);
+    if let Some(lost) = lost {
         let most = if group.rows.len() > 1 { "up to " } else { "" };
         let _ = write!(text, ", {most}{} % lost", short(lost));
     }
@@ -200,12 +202,11 @@ mod tests {
         assert_eq!(histogram(&[0.0, 0.0]), "");
     }
 
-    #[test]
-    fn where_names_are_cut_what_tells_them_apart_comes_first() {
-        let row = |words: &[&str]| GlanceRow {
+    fn row(words: &[&str], values: Vec<Option<GlanceValue>>) -> GlanceRow {
+        GlanceRow {
             place: words.join(", "),
             words: words.iter().map(ToString::to_string).collect(),
-            values: Vec::new(),
+            values,
             published: None,
             printed: None,
             limit: None,
@@ -213,7 +214,12 @@ mod tests {
             usual_line: None,
             leads: true,
             failed: false,
-        };
+        }
+    }
+
+    #[test]
+    fn where_names_are_cut_what_tells_them_apart_comes_first() {
+        let row = |words: &[&str]| row(words, Vec::new());
         let rows = [
             ["broadcast 1", "one every 1 s", "2 hops"],
             ["broadcast 1", "one every 1 s", "10 hops"],
@@ -244,22 +250,12 @@ mod tests {
             statistic: String::new(),
             unit: unit.into(),
         };
-        let row = |rate, is_end: bool, loss| GlanceRow {
-            place: String::new(),
-            words: Vec::new(),
-            values: [(rate, is_end), (loss, false)]
-                .map(|(value, is_end)| {
-                    let ci_low = is_end.then_some(value);
-                    Some(GlanceValue { value, ci_low, ci_high: None, fitted: false })
-                })
-                .to_vec(),
-            published: None,
-            printed: None,
-            limit: None,
-            histogram: Vec::new(),
-            usual_line: None,
-            leads: true,
-            failed: false,
+        let row = |rate, is_end: bool, loss| {
+            let value = |value, is_end: bool| {
+                let ci_low = is_end.then_some(value);
+                Some(GlanceValue { value, ci_low, ci_high: None, fitted: false })
+            };
+            row(&[], vec![value(rate, is_end), value(loss, false)])
         };
         let mut group = GlanceGroup {
             name: "mix".into(),
@@ -276,6 +272,8 @@ mod tests {
         assert_eq!(leading(&group), "rate ≥ 800 messages/s");
         group.rows = vec![row(700.0, false, 43.6), row(800.0, false, 0.0)];
         assert_eq!(leading(&group), "rate 700–800 messages/s, up to 43.6 % lost");
+        group.rows.push(row(900.0, true, 0.0));
+        assert_eq!(leading(&group), "rate 700–≥ 900 messages/s, up to 43.6 % lost");
     }
 
     #[test]

@@ -272,12 +272,12 @@ impl Page {
         let usual = group.rows.first().filter(|_| alone).and_then(|it| it.usual_line.as_deref());
         let after =
             words.len() + usize::from(group.times_limit.is_some()) + usize::from(usual.is_some());
-        // Beside the rows: their head, and how many there are more.
         // A value that is itself a bound is the end of a search, and said so.
         let is_open = |it: &GlanceValue| {
             it.ci_low.is_some() != it.ci_high.is_some() && it.ci_low != Some(it.value)
         };
         let legend = group.rows.iter().flat_map(|it| it.values.iter().flatten()).any(is_open);
+        // Beside the rows: their head, and how many there are more.
         let most = end.saturating_sub(self.lines() + after + usize::from(legend) + 2);
         // One row more takes the line that says so.
         let rows = chosen(group, most + usize::from(group.rows.len() == most + 1));

@@ -243,7 +243,9 @@ fn a_comparison_is_rows_with_a_column_a_fact() {
         assert_eq!(number(&row["ratio_low"]), pair["ratio_low"].as_f64());
         assert_eq!(row["published"], "", "the other is no document");
     }
-    let published = rows(&bench.run(&["compare", "desk-2", "--format", "csv"]).out);
+    let unlike = bench.run(&["compare", "desk-2", "--format", "csv"]);
+    assert_eq!(unlike.status, Some(2), "nothing is comparable: {}", unlike.err);
+    let published = rows(&unlike.out);
     let unlike = published.iter().filter(|row| row["verdict"] == "not-comparable");
     assert!(unlike.clone().count() > 0 && unlike.clone().all(|row| !row["reason"].is_empty()));
 }

@@ -8,6 +8,7 @@ use espbench::target::loopback::LoopbackTarget;
 use espbench::target::mqtt::MqttTarget;
 use espbench::target::{Target as _, TargetError};
 use espbench_model::sample::{Cause, Fate, Observer};
+use espbench_model::time::Instant;
 use espbench_model::workload::{MqttMode, MqttRate, MqttVersion, Workload};
 use std::io::Write as _;
 use std::net::SocketAddr;
@@ -116,9 +117,14 @@ fn every_version_and_quality(address: SocketAddr) {
         let cells = kept.cells(Workload::MqttRate(work()));
         let value = |metric| cells.iter().find(|c| c.id.metric == metric).unwrap().value.unwrap();
         assert!((value("loss") - 100.0 * share).abs() < 1e-9);
-        // n messages have n - 1 periods between them, but for some that may come together at first.
-        let ratio = value("message_rate") * time / (delivered.len() - 1) as f64;
-        assert!((0.9..=1.1).contains(&ratio), "{ratio}");
+        // n messages have n - 1 periods between them; those that came together with the first are in no rate.
+        let periods = (times.len() - 1) as f64;
+        let is_together =
+            |pair: &&[Instant]| pair[1].since(pair[0]).as_secs_f64() < time / periods / 4.0;
+        let burst = times.windows(2).take_while(is_together).count();
+        let steady = times[times.len() - 1].since(times[burst]).as_secs_f64();
+        let wanted = (periods - burst as f64) / steady;
+        assert!((value("message_rate") - wanted).abs() < 1e-6, "{burst} of {periods}");
     }
 }
 
