@@ -119,7 +119,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if let Some(remedy) = remedy(&comparisons) {
         bail!(
             UserError::new(format!("nothing of {} and {} is comparable", args.this, args.other))
-                .because("no pair is of the same thing; the reasons are above")
+                .because("no pair can be compared; the reasons are above")
                 .remedy(remedy)
         );
     }

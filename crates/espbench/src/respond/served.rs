@@ -22,11 +22,6 @@ pub(super) struct ServedRate {
 }
 
 impl ServedRate {
-    /// Counts from a moment on, such as the opening of a connection.
-    pub(super) fn since(now: Instant) -> Self {
-        Self { span: Some((now, now)), ..Self::default() }
-    }
-
     /// Adds what has just come.
     pub(super) fn add(&mut self, now: Instant, amount: u64) {
         match &mut self.span {
@@ -91,10 +86,10 @@ impl ServedPart {
         format!("{all} in {} s: {rate}/s", digits::three(seconds))
     }
 
-    /// Tells bytes, such as `1250000 bytes in 1 s: 10 Mbit/s`.
+    /// Tells bytes, such as `1250000 bytes in 1 s: 10 Mbit/s`. Those that began the time are in no rate.
     pub(super) fn bytes(&self) -> String {
         let all = counted(self.amount, "byte", "bytes").to_string();
-        match megabits(self.amount, self.time) {
+        match megabits(self.after, self.time) {
             Some(rate) => format!(
                 "{all} in {} s: {} Mbit/s",
                 digits::three(self.time.as_secs_f64()),
@@ -151,12 +146,13 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_has_the_rate_of_all_its_time() {
-        let mut rate = ServedRate::since(at(0));
-        rate.add(at(500), 1_250_000);
-        rate.add(at(1000), 1_250_000);
-        assert_eq!(rate.take_long(at(1000)), None);
-        assert_eq!(rate.take_rest().unwrap().bytes(), "2500000 bytes in 1 s: 20 Mbit/s");
-        assert_eq!(ServedRate::since(at(0)).take_rest(), None);
+    fn a_connection_has_the_rate_of_the_time_in_which_bytes_came() {
+        let mut rate = ServedRate::default();
+        for ms in [0, 500, 1000] {
+            rate.add(at(8000 + ms), 1_250_000);
+        }
+        assert_eq!(rate.take_long(at(9000)), None);
+        assert_eq!(rate.take_rest().unwrap().bytes(), "3750000 bytes in 1 s: 20 Mbit/s");
+        assert_eq!(ServedRate::default().take_rest(), None);
     }
 }

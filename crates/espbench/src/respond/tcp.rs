@@ -116,7 +116,7 @@ fn client(
     }
     log(&format!("{name}: {from} came"));
     let clock = Clock::start();
-    let (mut rate, mut all) = (ServedRate::since(clock.now()), 0);
+    let (mut rate, mut all) = (ServedRate::default(), 0);
     serve(&mut stream, stop, &mut |bytes| {
         let now = clock.now();
         all += bytes;

@@ -5,7 +5,7 @@
 
 use super::gate::{Tolerance, is_shown};
 use super::{Comparison, join, pair};
-use crate::cell::{Cell, Identity, Origin, TestFacts};
+use crate::cell::{Cell, Identity, Origin};
 use crate::label;
 use crate::metric::{self, Better};
 use crate::settings::Settings;
@@ -176,7 +176,6 @@ fn held(
         ci_low: before.ci_low,
         ci_high: before.ci_high,
         origin: before.origin,
-        test: TestFacts { seed: before.seed, ..cell.test.clone() },
         ..cell.clone()
     };
     let compared = pair(cell, &other);

@@ -14,7 +14,7 @@ const PLACES_REMEDY: &str =
 /// Says that the intervals of simulated runs are each of one place, since places are drawn by seed.
 pub(super) fn places() -> String {
     format!(
-        "one repetition each of different seeds: intervals do not hold the difference of places; {PLACES_REMEDY}"
+        "different seeds, of one repetition: intervals do not hold the difference of places; {PLACES_REMEDY}"
     )
 }
 

@@ -122,8 +122,8 @@ pub(super) struct RatesSoFar {
     arrivals: ArrivalSpan,
     messages: MessageSpan,
     means: [MeanRate; 3],
-    /// Longest total: the time of all observers' rates, so that nobody receives more than was sent.
-    lasted: Duration,
+    /// Longest total of each observer.
+    lasted: [Duration; 3],
 }
 
 /// Returns the place of an observer's rates.
@@ -151,7 +151,7 @@ impl RatesSoFar {
                 let at = place(interval.observer);
                 self.means[at].add(interval, kind);
                 if interval.total {
-                    self.lasted = self.lasted.max(interval.end.since(interval.start));
+                    self.lasted[at] = self.lasted[at].max(interval.end.since(interval.start));
                 }
             }
         }
@@ -159,6 +159,16 @@ impl RatesSoFar {
 
     fn mean(&self, observer: Observer) -> &MeanRate {
         &self.means[place(observer)]
+    }
+
+    /// Returns the time of an observer's streams by totals. A receiver's is at least the sender's.
+    fn lasted(&self, observer: Observer) -> Duration {
+        let all = || self.lasted.into_iter().max().unwrap_or_default();
+        match observer {
+            Observer::Receiver => all(),
+            Observer::Peer if self.mean(Observer::Sender).any() => all(),
+            _ => self.lasted[place(observer)],
+        }
     }
 }
 
@@ -220,7 +230,7 @@ impl Meter {
             LiveRate::Streams => {
                 let told = |observer| so_far.mean(observer).any();
                 for (metric, observer, name) in kind.seen(own_count, &told) {
-                    let rate = so_far.mean(observer).streams(so_far.lasted);
+                    let rate = so_far.mean(observer).streams(so_far.lasted(observer));
                     figures.extend(rate.map(|it| figure(metric, it, MEGABITS, name)));
                 }
                 figures.extend(self.datagram_loss());

@@ -156,7 +156,7 @@ impl ObserverCounts {
         if streams < 2 || !is_told || !lacks() {
             return Self { best, rates: whole, over: None, totals };
         }
-        let octets = MovedOctets::of([&parts, &totals], recorded);
+        let octets = MovedOctets::of(observer, [&parts, &totals], recorded);
         let rates = octets.slots(&parts, workload.interval);
         Self { best, rates, over: octets.rate(), totals }
     }
@@ -245,10 +245,18 @@ struct MovedOctets {
 }
 
 impl MovedOctets {
-    fn of([parts, totals]: [&[Interval]; 2], recorded: &Recorded) -> Self {
+    fn of(observer: Observer, [parts, totals]: [&[Interval]; 2], recorded: &Recorded) -> Self {
         let sum = |all: &[Interval]| all.iter().map(|it| it.bytes).sum::<u64>();
-        // One time for what was sent and what came: nobody receives more than was sent.
-        let told = lasted(recorded.samples.iter());
+        let is_sent =
+            |it: &&Sample| matches!(it, Sample::Interval(it) if it.observer == Observer::Sender);
+        // A receiver's time is at least the sender's: what it got no later than that was sent in that time.
+        let receives = match observer {
+            Observer::Sender => false,
+            Observer::Receiver => true,
+            Observer::Peer => recorded.samples.iter().any(|it| is_sent(&it)),
+        };
+        let is_own = |it: &&Sample| matches!(it, Sample::Interval(it) if it.observer == observer);
+        let told = lasted(recorded.samples.iter().filter(|it| receives || is_own(it)));
         let begin = parts.iter().map(|it| it.start).min().unwrap_or_default();
         let end = parts.iter().map(|it| it.end).max().unwrap_or_default();
         let time = if told.is_zero() { end.since(begin) } else { told };
