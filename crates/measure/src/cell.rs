@@ -6,6 +6,7 @@ pub use crate::estimate::Estimate;
 use crate::metric;
 use crate::settings::{Setting, SettingKey, Settings};
 use crate::truth::CellStanding;
+use alloc::format;
 use alloc::string::String;
 use espbench_dot11::radio::WifiMode;
 use serde::{Deserialize, Serialize};
@@ -96,6 +97,8 @@ pub struct TestFacts {
     pub probes: Option<u64>,
     /// Those of them that were lost.
     pub lost: Option<u64>,
+    /// Nearest and farthest of several devices, in metres; `None` where all have the distance of the identity.
+    pub distances_m: Option<(f64, f64)>,
     /// PHY mode of the frames that carried the payload, where all had one.
     pub phy_rate: Option<WifiMode>,
     /// Release of the esp-now component.
@@ -179,7 +182,17 @@ pub struct Cell {
     pub source: Option<String>,
 }
 
+/// Returns the words for a distance, or for the nearest and the farthest of several devices.
+pub(crate) fn print_distances((nearest, farthest): (f64, f64)) -> String {
+    if nearest == farthest { format!("{nearest} m") } else { format!("{nearest}-{farthest} m") }
+}
+
 impl Cell {
+    /// Returns the nearest and the farthest device in metres, where they are known.
+    pub(crate) fn distances_m(&self) -> Option<(f64, f64)> {
+        self.id.distance_m.map(|it| (it, it)).or(self.test.distances_m)
+    }
+
     /// Returns how many times the theoretical limit the value is; of a rate, how many times the value
     /// the limit is.
     pub(crate) fn times_limit(&self) -> Option<f64> {

@@ -4,7 +4,7 @@
 //! reads the same way, and so does the CSV form of a report: columns may stand in any order, and
 //! those of a result that the published file lacks ([`columns`](crate::columns)) are read where they are.
 
-use crate::cell::{Cell, Estimate, Identity, Origin};
+use crate::cell::{Cell, Estimate, Identity, Origin, print_distances};
 use crate::columns::{ColumnType, ResultColumn};
 use crate::label;
 use crate::settings::{Setting, Settings};
@@ -138,7 +138,9 @@ impl CsvColumns {
         if cell.firmware.is_none() {
             cell.firmware = wifi::noted_firmware(&cell.id.table, note.as_deref());
         }
-        cell.note = join(row.distances(), note);
+        cell.test.distances_m = row.distances();
+        cell.note =
+            join(cell.test.distances_m.map(|it| format!("distance {}", print_distances(it))), note);
         Ok(cell)
     }
 }
@@ -194,13 +196,11 @@ impl Row<'_> {
         Err(wrong(NOTE, message))
     }
 
-    /// Returns the range of distances (`0.5-1`) that a document gives for many devices, as a remark. A
-    /// range is no one number: the cell then states no distance.
-    fn distances(&self) -> Option<String> {
-        let field = self.get(DISTANCE)?;
-        let (low, high) = field.split_once('-')?;
-        let is_range = low.parse::<f64>().is_ok() && high.parse::<f64>().is_ok();
-        is_range.then(|| format!("distance {field} m"))
+    /// Returns the range of distances (`0.5-1`) that a document gives for many devices. A range is no one number: the
+    /// identity of the cell then states no distance.
+    fn distances(&self) -> Option<(f64, f64)> {
+        let (low, high) = self.get(DISTANCE)?.split_once('-')?;
+        low.parse().ok().zip(high.parse().ok())
     }
 
     /// Returns the settings of the column `variant`, and those that a document's reader noted.

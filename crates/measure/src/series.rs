@@ -8,6 +8,9 @@ use alloc::vec::Vec;
 use espbench_model::sample::{Fate, Interval, Link, Observer, Probe, Sample};
 use espbench_model::time::{Duration, Instant};
 
+/// An interval counts as whole from this share of its length.
+pub(crate) const WHOLE: f64 = 0.95;
+
 /// Returns the round trips of the probes that came back whole and in time: received - sent in
 /// milliseconds, in the order of the record.
 pub(crate) fn round_trips_ms(recorded: &Recorded) -> Vec<f64> {
@@ -107,24 +110,27 @@ fn timelines(recorded: &Recorded, amount: fn(&Interval) -> f64) -> Vec<RateCurve
     by_observer.into_iter().map(curve).collect()
 }
 
-/// Adds up the streams' intervals of the same number: streams start together, and their intervals
-/// are equally long.
+/// Adds up the streams' intervals of the same number: streams start together, and their intervals are equally long. What a
+/// stream moved in a part of one counts over the whole of it.
 fn rates(intervals: &[&Interval], amount: fn(&Interval) -> f64) -> Vec<FigurePoint> {
     let Some(start) = intervals.iter().map(|i| i.start).min() else {
         return Vec::new();
     };
-    let mut sums: BTreeMap<u64, (Instant, f64)> = BTreeMap::new();
-    for i in intervals {
-        let seconds = span(i).as_secs_f64();
-        if seconds > 0.0 {
-            let sum = sums.entry(i.seq).or_insert((i.end, 0.0));
-            sum.0 = sum.0.max(i.end);
-            sum.1 += amount(i) / seconds;
-        }
+    let mut same: BTreeMap<u64, Vec<&Interval>> = BTreeMap::new();
+    for &i in intervals {
+        same.entry(i.seq).or_default().push(i);
     }
-    sums.into_values()
-        .map(|(end, rate)| FigurePoint::new(end.since(start).as_secs_f64(), rate))
-        .collect()
+    let sum = |of: Vec<&Interval>| {
+        let longest = of.iter().map(|i| span(i).as_secs_f64()).fold(0.0, f64::max);
+        let rate = |i: &&Interval| {
+            let seconds = span(i).as_secs_f64();
+            amount(i) / if seconds < WHOLE * longest { longest } else { seconds }
+        };
+        let end = of.iter().map(|i| i.end).max()?;
+        (longest > 0.0)
+            .then(|| FigurePoint::new(end.since(start).as_secs_f64(), of.iter().map(rate).sum()))
+    };
+    same.into_values().filter_map(sum).collect()
 }
 
 /// Returns the rate over time as the receiver saw it, or the peer, or whoever saw it; without the last

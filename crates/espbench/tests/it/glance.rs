@@ -49,7 +49,8 @@ fn a_plan_of_two_kinds_of_test_has_rows_of_each() {
     // Round trips of five variants, throughput of three.
     assert_eq!(["wifi-alone", "wifi-beside-all", "esp-now-alone"].map(row), [2, 2, 1], "{answer}");
     assert!(
-        answer.contains("  iperf, TCP from the device") && answer.contains("device sends (Mbit/s)"),
+        answer.contains("  iperf, TCP from the device")
+            && answer.contains("device delivers (Mbit/s)"),
         "{answer}"
     );
     assert!(!answer.contains("more cells"), "{answer}");

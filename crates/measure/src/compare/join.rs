@@ -284,7 +284,7 @@ fn with_published<'a>(cell: &Cell, published: &[&'a Cell]) -> Vec<&'a Cell> {
     prefer(&mut found, |c| c.id.mode == cell.id.mode);
     if cell.id.transport == "esp-now" {
         prefer(&mut found, |c| c.id.devices == cell.id.devices);
-        prefer(&mut found, |c| c.id.distance_m == cell.id.distance_m);
+        prefer(&mut found, |c| c.distances_m() == cell.distances_m());
     }
     // A run of one second, `message_rate`, is not the mean of runs, `message_rate_avg`, though both
     // names stand for a mean.

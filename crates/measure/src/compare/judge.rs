@@ -2,7 +2,7 @@
 
 use super::join::CellPair;
 use super::{Comparison, Reason, ReasonKind, Verdict, is_fitted, missing};
-use crate::cell::{Cell, Estimate, Identity, Origin};
+use crate::cell::{Cell, Estimate, Identity, Origin, print_distances};
 use crate::interval;
 use crate::kind::{self, TestKind};
 use crate::label;
@@ -103,10 +103,17 @@ impl ComparisonNotes {
         self.environment(ours, other);
         let security = |id: &Identity| id.security.clone().and_then(|s| stated(&s));
         self.differ(ReasonKind::Security, security(a), security(b));
-        let distance = |id: &Identity| id.distance_m.map(|d| format!("{d} m"));
-        self.differ(ReasonKind::Distance, distance(a), distance(b));
+        self.distance(ours.distances_m(), other.distances_m());
         let devices = |id: &Identity| id.devices.map(|d| d.to_string());
         self.differ(ReasonKind::Devices, devices(a), devices(b));
+    }
+
+    /// Compares the distances: ours must lie where the other's are.
+    fn distance(&mut self, ours: Option<(f64, f64)>, other: Option<(f64, f64)>) {
+        let is_within = ours.zip(other).is_some_and(|(a, b)| b.0 <= a.0 && a.1 <= b.1);
+        let of = |it: Option<(f64, f64)>| it.map(print_distances);
+        let other = if is_within { ours } else { other };
+        self.differ(ReasonKind::Distance, of(ours), of(other));
     }
 
     fn differ(&mut self, kind: ReasonKind, ours: Option<String>, other: Option<String>) {

@@ -546,3 +546,24 @@ fn a_cell_of_another_place_stands_beside_the_same_mode_number_of_devices_and_dis
         assert_eq!(values, [Some(wanted)]);
     }
 }
+
+/// A document gives many devices a range of distances: one outside of it is another distance.
+#[test]
+fn a_distance_is_held_against_a_range_of_distances() {
+    let ours = |distance| {
+        let mut ours = cell("rtt_avg", "ms", 1.0, 0.1);
+        ours.id.distance_m = distance;
+        ours
+    };
+    let mut other = ours(None);
+    other.test.distances_m = Some((0.5, 1.0));
+    for (metres, same) in [(45.0, false), (0.2, false), (0.5, true), (0.7, true), (1.0, true)] {
+        let pairs = compare(&[ours(Some(metres))], core::slice::from_ref(&other));
+        let another = reasons(&pairs[0]).iter().any(|it| it.kind == ReasonKind::Distance);
+        assert_eq!(another, !same, "{metres} m");
+    }
+    let mut range = ours(None);
+    range.test.distances_m = Some((0.5, 40.0));
+    let text = why(&compare(&[range], &[other])[0]).remove(0);
+    assert_eq!(text, "another distance: 0.5-40 m against 0.5-1 m");
+}

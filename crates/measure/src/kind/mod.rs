@@ -179,6 +179,10 @@ pub(crate) trait TestKind {
     fn whole(&self, _begin: Instant, _part: &Interval) -> (usize, bool) {
         (1, false)
     }
+    /// Returns the number and the length of the intervals that count, of several streams whose devices sent for that time.
+    fn slots(&self, _sending: Duration) -> (usize, Duration) {
+        (0, Duration::ZERO)
+    }
     /// Returns the rates that the summary makes of what observers told: metric, observer, and a name.
     /// `own_count`: the device tells its own counts.
     fn seen(

@@ -3,9 +3,10 @@
 //! A kind says with [`LiveFigures`] what it has; how that is computed is the summary's definition, over
 //! the samples so far and in bounded memory. What the summary has no metric of is not shown.
 
-use super::rates::{ArrivalSpan, MeanRate, MessageSpan};
+use super::rates::{ArrivalSpan, MeanRate, MessageSpan, ObserverTimes};
 use super::{FateCounts, Histogram, Meter};
 use crate::cell::Origin;
+use crate::kind::iperf::sending_observers;
 use crate::kind::{self, TestKind};
 use alloc::format;
 use alloc::string::String;
@@ -161,13 +162,15 @@ impl RatesSoFar {
         &self.means[place(observer)]
     }
 
-    /// Returns the time of an observer's streams by totals. A receiver's is at least the sender's.
-    fn lasted(&self, observer: Observer) -> Duration {
-        let all = || self.lasted.into_iter().max().unwrap_or_default();
-        match observer {
-            Observer::Receiver => all(),
-            Observer::Peer if self.mean(Observer::Sender).any() => all(),
-            _ => self.lasted[place(observer)],
+    /// Returns the times of an observer's streams by totals. A receiver's is at least the sender's.
+    fn times(&self, observer: Observer) -> ObserverTimes {
+        let of = |it: Observer| Some(self.lasted[place(it)]).filter(|it| !it.is_zero());
+        let all = || self.lasted.into_iter().max().filter(|it| !it.is_zero());
+        let receives = observer == Observer::Receiver
+            || observer == Observer::Peer && self.mean(Observer::Sender).any();
+        ObserverTimes {
+            sending: sending_observers(observer).iter().find_map(|it| of(*it)),
+            last: if receives { all() } else { of(observer) },
         }
     }
 }
@@ -230,7 +233,7 @@ impl Meter {
             LiveRate::Streams => {
                 let told = |observer| so_far.mean(observer).any();
                 for (metric, observer, name) in kind.seen(own_count, &told) {
-                    let rate = so_far.mean(observer).streams(so_far.lasted(observer));
+                    let rate = so_far.mean(observer).streams(kind, so_far.times(observer));
                     figures.extend(rate.map(|it| figure(metric, it, MEGABITS, name)));
                 }
                 figures.extend(self.datagram_loss());

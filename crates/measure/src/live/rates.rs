@@ -12,6 +12,9 @@ use espbench_model::time::Instant;
 /// Intervals of parallel streams that are waited for, at most.
 const PENDING: usize = 64;
 
+/// Intervals whose octets are kept apart, at most: what comes so long after the sending ended is no octet of the test.
+const SLOTS: usize = 1024;
+
 /// First and last arrival.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ArrivalSpan {
@@ -79,6 +82,15 @@ impl MessageSpan {
     }
 }
 
+/// Times of what an observer counted, as totals tell them.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct ObserverTimes {
+    /// For how long it was sent.
+    pub(super) sending: Option<Duration>,
+    /// Until the last of it came.
+    pub(super) last: Option<Duration>,
+}
+
 /// Rates of one observer's intervals.
 #[derive(Clone, Debug, Default)]
 pub(super) struct MeanRate {
@@ -93,6 +105,12 @@ pub(super) struct MeanRate {
     totals: Option<f64>,
     /// Streams that have told something, of at most as many as `link` can number.
     links: BTreeSet<Link>,
+    /// Streams whose total is all that they tell.
+    without_parts: BTreeSet<Link>,
+    /// Octets of all streams in the last intervals, by number.
+    slots: BTreeMap<u64, u64>,
+    /// Octets of the intervals before those.
+    settled: u64,
     /// Octets of intervals and of totals.
     moved: [u64; 2],
     /// Time from the start of the first interval to the end of the last.
@@ -132,7 +150,14 @@ impl MeanRate {
         let rate = megabits(interval.bytes, span);
         if interval.total {
             self.totals = rate.map(|it| self.totals.unwrap_or_default() + it).or(self.totals);
+            if interval.bytes > 0 && !self.links.contains(&interval.link) {
+                self.without_parts.insert(interval.link);
+            }
             return;
+        }
+        *self.slots.entry(interval.seq).or_default() += interval.bytes;
+        if self.slots.len() > SLOTS {
+            self.settled += self.slots.pop_first().map_or(0, |(_, octets)| octets);
         }
         let begin = *self.begin.get_or_insert(interval.start);
         if let Some(messages) = crate::series::message_rate(interval) {
@@ -161,14 +186,20 @@ impl MeanRate {
         self.any
     }
 
-    /// Returns Mbit/s of streams: the mean of their whole intervals, or else what the totals give. Of several devices,
-    /// all octets over the time: that of the longest total, where there are totals.
-    pub(super) fn streams(&self, lasted: Duration) -> Option<f64> {
-        if self.several {
-            let time = if lasted.is_zero() { self.span } else { lasted };
-            return megabits(self.moved[0].max(self.moved[1]), time);
+    /// Returns Mbit/s of streams: the mean of their whole intervals, or else what the totals give. Of several devices, and
+    /// where streams lack intervals, all octets of the whole intervals of the time in which they sent.
+    pub(super) fn streams(&self, kind: &dyn TestKind, told: ObserverTimes) -> Option<f64> {
+        let (slots, length) = kind.slots(told.sending.unwrap_or(self.span));
+        let lacks = self.links.len() > 1 && self.whole.n < slots as u64;
+        if !self.several && !lacks {
+            return self.whole.value().or(self.totals);
         }
-        self.whole.value().or(self.totals)
+        if slots > 0 && self.without_parts.is_empty() {
+            let within = self.slots.range(..slots as u64).map(|(_, octets)| octets).sum::<u64>();
+            return megabits(self.settled + within, length * u32::try_from(slots).ok()?);
+        }
+        let time = told.last.unwrap_or(self.span);
+        megabits(self.moved[0].max(self.moved[1]), time)
     }
 
     /// Returns the mean of the runs' messages a second.

@@ -131,10 +131,11 @@ impl Builder {
             }
             cell.source = Some(self.facts.name.clone());
             let suite = plan.map(|it| it.name.as_str());
-            let trial = cell.test.trial;
+            let (trial, distances_m) = (cell.test.trial, cell.test.distances_m);
             let fitted = self.fitted.run(&recorded.workload, &cell.id.metric);
             cell.test = TestFacts {
                 trial,
+                distances_m,
                 fitted_run: fitted.map(Into::into),
                 ..test_facts::of(recorded, &self.facts, suite)
             };

@@ -2,6 +2,7 @@
 
 use crate::interval::mean;
 use crate::kind;
+use crate::kind::iperf::sending_time;
 use crate::live::{FateCounts, LateProbes};
 use crate::run::Recorded;
 use crate::units::megabits;
@@ -10,14 +11,13 @@ use alloc::vec::Vec;
 use espbench_dot11::wifi::{MEMBERSHIPS, Membership};
 use espbench_model::fact;
 use espbench_model::sample::{Fate, Interval, Observer, Probe, Sample};
-use espbench_model::time::Duration;
 
 /// Figures of a station.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Station {
     /// The access point that it is in.
     pub(crate) member: Option<Membership>,
-    /// Mbit/s that arrived, over the time of the test.
+    /// Mbit/s that arrived, over the time in which the stations sent.
     pub(crate) delivered: Option<f64>,
     /// Datagrams or messages that were sent and lost, where the sender counts; else those that numbers tell of.
     pub(crate) lost: Option<(u64, u64)>,
@@ -35,6 +35,7 @@ pub(crate) struct Stations(pub(crate) Vec<Station>);
 #[derive(Clone, Default)]
 struct StationSamples<'a> {
     totals: Vec<&'a Interval>,
+    parts: Vec<&'a Interval>,
     probes: Vec<&'a Probe>,
     fates: FateCounts,
 }
@@ -48,46 +49,61 @@ impl Stations {
             (0..devices).map(|it| (it, StationSamples::default())).collect();
         for sample in &recorded.samples {
             match sample {
-                Sample::Interval(it) if it.total => {
-                    samples.entry(it.link.0).or_default().totals.push(it);
+                Sample::Interval(it) => {
+                    let station = samples.entry(it.link.0).or_default();
+                    if it.total { station.totals.push(it) } else { station.parts.push(it) }
                 }
                 Sample::Probe(it) => {
                     let station = samples.entry(it.link.0).or_default();
                     station.probes.push(it);
                     station.fates.add(sample);
                 }
-                Sample::Interval(_) => {}
             }
         }
         samples.retain(|number, _| *number < devices);
         let totals = || samples.values().flat_map(|it| &it.totals);
-        let this_end_sends = totals().any(|it| it.observer == Observer::Sender);
+        let (sender, receiver) = if totals().any(|it| it.observer == Observer::Sender) {
+            (Observer::Sender, Observer::Peer)
+        } else {
+            (Observer::Peer, Observer::Receiver)
+        };
+        let (slots, length) = kind::of(&recorded.workload).slots(sending_time(receiver, recorded));
+        let told = |it: &StationSamples<'_>| it.octets(receiver, &it.totals);
+        let whole = slots > 0
+            && samples.values().all(|it| told(it) == 0 || it.octets(receiver, &it.parts) > 0);
         let lasted = totals().map(|it| it.end.since(it.start)).max();
+        let rate = |it: &StationSamples<'_>| {
+            if !whole {
+                return lasted.and_then(|time| megabits(told(it), time));
+            }
+            let within: Vec<_> =
+                it.parts.iter().copied().filter(|part| part.seq < slots as u64).collect();
+            megabits(it.octets(receiver, &within), length * u32::try_from(slots).ok()?)
+        };
         let members = recorded.told(MEMBERSHIPS).unwrap_or_default().0;
         let all = members.len() == usize::from(devices);
         let mut members = members.into_iter().filter(|_| all);
         let late = kind::of(&recorded.workload).late();
         let station = |it: &StationSamples<'_>| Station {
             member: members.next(),
-            ..it.station(this_end_sends, lasted, late)
+            delivered: rate(it),
+            ..it.station([sender, receiver], late)
         };
         Self(samples.values().map(station).collect())
     }
 }
 
 impl StationSamples<'_> {
-    fn station(&self, this_end_sends: bool, lasted: Option<Duration>, late: LateProbes) -> Station {
-        let (sender, receiver) = if this_end_sends {
-            (Observer::Sender, Observer::Peer)
-        } else {
-            (Observer::Peer, Observer::Receiver)
-        };
+    fn octets(&self, observer: Observer, of: &[&Interval]) -> u64 {
+        of.iter().filter(|it| it.observer == observer).map(|it| it.bytes).sum()
+    }
+
+    fn station(&self, [sender, receiver]: [Observer; 2], late: LateProbes) -> Station {
         let of = |observer| self.totals.iter().copied().filter(move |it| it.observer == observer);
         let sum = |observer, count: fn(&Interval) -> Option<u64>| -> Option<u64> {
             of(observer).next()?;
             of(observer).map(count).sum()
         };
-        let octets = of(receiver).map(|it| it.bytes).sum();
         let (came, missing) = (sum(receiver, |it| it.datagrams), sum(receiver, |it| it.lost));
         let refused = sum(sender, |it| it.errors.map(u64::from));
         let by_number = came.zip(missing).map(|(came, lost)| (came + lost, lost));
@@ -97,7 +113,7 @@ impl StationSamples<'_> {
             .map(|sent| (sent, sent.saturating_sub(came.unwrap_or(0))));
         Station {
             member: None,
-            delivered: lasted.and_then(|time| megabits(octets, time)),
+            delivered: None,
             lost: counted.or(by_number).or_else(|| self.lost_probes(late)),
             refused,
             round_trip: self.round_trip(),

@@ -22,6 +22,7 @@ pub mod lines;
 mod plan;
 pub use plan::congestion;
 pub(crate) use sent::SentDatagrams;
+pub(crate) use summary::{sending_observers, sending_time};
 mod sent;
 mod summary;
 mod table;
@@ -76,7 +77,7 @@ fn test_case(w: &Iperf) -> String {
 /// The metrics that lead, the most telling first.
 const HEADLINES: &[Headline] = &[
     Headline::new(Goal::Throughput, "throughput_rx", "device receives", ""),
-    Headline::new(Goal::Throughput, "throughput_tx", "device sends", ""),
+    Headline::new(Goal::Throughput, "throughput_tx", "device delivers", ""),
     // Of `--bounceback`.
     Headline::new(Goal::Latency, "rtt_avg", "round trip", "mean"),
     Headline::new(Goal::Latency, "rtt_p50", "round trip", "p50"),
@@ -274,6 +275,10 @@ impl TestKind for Iperf {
 
     fn whole(&self, begin: Instant, part: &Interval) -> (usize, bool) {
         (usize::from(self.parallel), summary::is_whole(self, begin, part))
+    }
+
+    fn slots(&self, sending: Duration) -> (usize, Duration) {
+        (summary::slots(self, sending), self.interval)
     }
 
     fn seen(

@@ -15,8 +15,9 @@
 //!
 //! `throughput_*` is the mean of the whole intervals, with Student's t interval over them: the
 //! intervals of one test are taken as independent, which a drifting link is not. Of several devices, and where
-//! streams lack intervals, it is the octets of all over the time that they took: that of the sending, and at the
-//! receiving end until the last of them came. The seconds give its spread.
+//! streams lack intervals, an interval has the octets of all of them, and those of the time in which the devices sent
+//! count: what comes out of a queue afterwards is delivered, but at no rate of the test. Where that time holds no whole
+//! interval, the rate is the octets of all over the time until the last of them came.
 //!
 //! Over UDP a sender that counts what it sent makes the loss that of its datagrams. ESP-IDF's iperf uses up a number
 //! for each datagram that its driver refused, so that by numbers these would be lost on the way: they are
@@ -36,6 +37,7 @@ use crate::interval::{fairness, mean, mean_t, wilson};
 use crate::kind::TestKind;
 use crate::report::stations::Stations;
 use crate::run::Recorded;
+use crate::series::WHOLE;
 use crate::summary::{CellColumns, IN_FLIGHT, IN_FLIGHT_END, SummaryContext};
 use crate::units::megabits;
 use alloc::collections::BTreeMap;
@@ -44,9 +46,6 @@ use alloc::vec::Vec;
 use espbench_model::sample::{Interval, Observer, Sample};
 use espbench_model::time::{Duration, Instant};
 use espbench_model::workload::{Direction, Iperf, Transport};
-
-/// An interval counts as whole from this share of its length.
-pub(super) const WHOLE: f64 = 0.95;
 
 /// Returns the result cells of one recorded cell.
 #[must_use]
@@ -156,9 +155,15 @@ impl ObserverCounts {
         if streams < 2 || !is_told || !lacks() {
             return Self { best, rates: whole, over: None, totals };
         }
+        let number = slots(workload, sending_time(observer, recorded));
+        let is_in_parts =
+            |it: &Interval| it.bytes == 0 || parts.iter().any(|part| part.link == it.link);
+        if number > 0 && totals.iter().all(is_in_parts) {
+            let rates = slot_rates(&parts, number, workload.interval);
+            return Self { best, rates, over: None, totals };
+        }
         let octets = MovedOctets::of(observer, [&parts, &totals], recorded);
-        let rates = octets.slots(&parts, workload.interval);
-        Self { best, rates, over: octets.rate(), totals }
+        Self { best, rates: Vec::new(), over: octets.rate(), totals }
     }
 
     fn is_empty(&self) -> bool {
@@ -207,7 +212,7 @@ pub(super) fn seen(
     told: &dyn Fn(Observer) -> bool,
 ) -> Vec<(&'static str, Observer, &'static str)> {
     const RECEIVES: (&str, &str) = ("throughput_rx", "device receives");
-    let back = ("throughput_tx", Observer::Receiver, "device sends");
+    let back = ("throughput_tx", Observer::Receiver, "device delivers");
     let to_it = match (told(Observer::Peer), told(Observer::Sender)) {
         // A device that alone sends tells what its socket took.
         (_, false) => None,
@@ -227,9 +232,7 @@ pub(super) fn seen(
 /// What comes after the test's time, out of buffers on the way, is no interval of the test: a console that
 /// prints lines of a second prints one more for it, which is nearly empty.
 fn lacks_intervals(whole: &[f64], workload: &Iperf, recorded: &Recorded) -> bool {
-    let lasted = lasted(recorded.samples.iter());
-    let span = if workload.bytes.is_none() { lasted.min(workload.time) } else { lasted };
-    whole.len() < intervals_in(span, workload.interval)
+    whole.len() < slots(workload, lasted(recorded.samples.iter()))
 }
 
 /// Returns the number of whole intervals of that length in a time; none where they have none.
@@ -267,27 +270,58 @@ impl MovedOctets {
     fn rate(&self) -> Option<f64> {
         megabits(self.octets, self.time)
     }
-
-    /// Returns the sums over the streams of each whole interval in Mbit/s. A stream that lacks one moved nothing in it, and what it
-    /// moved in a part of one counts.
-    fn slots(&self, parts: &[Interval], length: Duration) -> Vec<f64> {
-        let mut octets = alloc::vec![0; intervals_in(self.time, length)];
-        for part in parts {
-            if let Some(slot) = usize::try_from(part.seq).ok().and_then(|at| octets.get_mut(at)) {
-                *slot += part.bytes;
-            }
-        }
-        octets.into_iter().filter_map(|octets| megabits(octets, length)).collect()
-    }
 }
 
-/// Returns a rate with the spread of its intervals around it.
-fn around(rate: f64, intervals: &[f64]) -> Estimate {
-    let spread = mean_t(intervals);
-    let half = spread.low.zip(spread.high).map(|(low, high)| (high - low) / 2.0);
-    let n = intervals.len().max(1) as u64;
-    let low = half.map(|half| (rate - half).max(0.0));
-    Estimate { value: Some(rate), n, low, high: half.map(|half| rate + half) }
+/// Returns the number of whole intervals in the time in which a test's devices sent.
+pub(super) fn slots(workload: &Iperf, sending: Duration) -> usize {
+    let span = if workload.bytes.is_none() { sending.min(workload.time) } else { sending };
+    intervals_in(span, workload.interval)
+}
+
+/// Returns the sums over the streams of each of the first whole intervals, in Mbit/s. A stream that lacks one moved nothing
+/// in it, and what it moved in a part of one counts.
+fn slot_rates(parts: &[Interval], number: usize, length: Duration) -> Vec<f64> {
+    let mut octets = alloc::vec![0; number];
+    for part in parts {
+        if let Some(slot) = usize::try_from(part.seq).ok().and_then(|at| octets.get_mut(at)) {
+            *slot += part.bytes;
+        }
+    }
+    octets.into_iter().filter_map(|octets| megabits(octets, length)).collect()
+}
+
+/// Returns the time of the sending whose octets an observer counted: by the sender's totals where there are some, else by
+/// the observer's own totals or intervals.
+pub(crate) fn sending_time(observer: Observer, recorded: &Recorded) -> Duration {
+    let of = |wanted: Observer| {
+        lasted(
+            recorded
+                .samples
+                .iter()
+                .filter(|it| matches!(it, Sample::Interval(it) if it.observer == wanted)),
+        )
+    };
+    let told = sending_observers(observer).iter().map(|it| of(*it)).find(|it| !it.is_zero());
+    told.unwrap_or_else(|| {
+        let own = || {
+            recorded.samples.iter().filter_map(|it| match it {
+                Sample::Interval(it) if it.observer == observer => Some(it),
+                _ => None,
+            })
+        };
+        let begin = own().map(|it| it.start).min().unwrap_or_default();
+        own().map(|it| it.end).max().unwrap_or_default().since(begin)
+    })
+}
+
+/// Returns who tells how long what an observer counted was sent: the first of them that tells anything.
+pub(crate) const fn sending_observers(observer: Observer) -> &'static [Observer] {
+    match observer {
+        Observer::Sender => &[Observer::Sender],
+        // A device counts what it sends itself, or what this end sends to it.
+        Observer::Peer => &[Observer::Sender, Observer::Peer],
+        Observer::Receiver => &[Observer::Peer, Observer::Receiver],
+    }
 }
 
 /// Returns how long a test lasted by its totals: the longest stream.
@@ -342,7 +376,7 @@ impl IperfCells<'_> {
             return;
         }
         let estimate = if let Some(rate) = seen.over {
-            around(rate, &seen.rates)
+            Estimate::exact(rate, 1)
         } else if seen.rates.is_empty() {
             // A report has no intervals, a short test no whole one.
             match seen.total_rate() {

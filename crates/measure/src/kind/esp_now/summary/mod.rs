@@ -62,7 +62,7 @@ pub(super) fn summarize(
     let mut out = EspNowCells::new(context, id);
     out.settings = workload.settings().beyond_columns();
     out.settings.extend(Settings::of_lab(&recorded.workload).iter().cloned());
-    out.place_note = range(workload);
+    out.distances_m = range(workload);
     match workload.test {
         EspNowTest::OneWay => times::one_way(&mut out, recorded, seed),
         EspNowTest::Ping => times::ping(&mut out, recorded, seed),
@@ -146,11 +146,10 @@ fn security(workload: &EspNow) -> &'static str {
     }
 }
 
-/// Returns the words for a range of distances, which a note says: the distance column has no
-/// ranges.
-fn range(workload: &EspNow) -> Option<String> {
+/// Returns the nearest and the farthest device in metres, where they differ.
+fn range(workload: &EspNow) -> Option<(f64, f64)> {
     let (nearest, farthest) = workload.distance_m;
-    (nearest != farthest).then(|| format!("distance {nearest}-{farthest} m"))
+    (nearest != farthest).then(|| (metres(nearest), metres(farthest)))
 }
 
 #[cfg(test)]

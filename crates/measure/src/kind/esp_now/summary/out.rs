@@ -1,13 +1,13 @@
 //! Cells as they are made: for tests of a plan, and for those that a console's log tells of.
 
 use crate::bootstrap;
-use crate::cell::{Cell, Estimate, Identity};
+use crate::cell::{Cell, Estimate, Identity, print_distances};
 use crate::interval::wilson;
 use crate::quantile::Sorted;
 use crate::settings::Settings;
 use crate::summary::SummaryContext;
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::ToString;
 use alloc::vec::Vec;
 
 /// Note on the resolution of a console's round trips.
@@ -20,14 +20,14 @@ pub(crate) struct EspNowCells<'a> {
     /// Identity columns, all but the metric.
     pub(crate) id: Identity,
     pub(crate) settings: Settings,
-    /// First words of every cell's note.
-    pub(crate) place_note: Option<String>,
+    /// Nearest and farthest of several devices, in metres, which every cell has and its note says.
+    pub(crate) distances_m: Option<(f64, f64)>,
     pub(crate) cells: Vec<Cell>,
 }
 
 impl<'a> EspNowCells<'a> {
     pub(crate) fn new(context: &'a SummaryContext<'a>, id: Identity) -> Self {
-        Self { context, id, settings: Settings::default(), place_note: None, cells: Vec::new() }
+        Self { context, id, settings: Settings::default(), distances_m: None, cells: Vec::new() }
     }
 
     pub(crate) fn push(
@@ -38,12 +38,13 @@ impl<'a> EspNowCells<'a> {
         note: Option<&str>,
     ) {
         let id = Identity { metric: metric.into(), ..self.id.clone() };
-        let note = match (&self.place_note, note) {
+        let place = self.distances_m.map(|it| format!("distance {}", print_distances(it)));
+        let note = match (place, note) {
             (Some(place), Some(note)) => Some(format!("{place}; {note}")),
-            (Some(place), None) => Some(place.clone()),
-            (None, note) => note.map(ToString::to_string),
+            (place, note) => place.or_else(|| note.map(ToString::to_string)),
         };
-        let cell = estimate.into_cell(id, unit, self.context.origin);
+        let mut cell = estimate.into_cell(id, unit, self.context.origin);
+        cell.test.distances_m = self.distances_m;
         self.cells.push(Cell { settings: self.settings.clone(), note, ..cell });
     }
 

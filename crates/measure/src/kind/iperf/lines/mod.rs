@@ -9,7 +9,8 @@ pub mod csv;
 mod text;
 pub mod unit;
 
-use super::summary::{WHOLE, best_second};
+use super::summary::best_second;
+use crate::series::WHOLE;
 use crate::units::megabits;
 use alloc::collections::BTreeMap;
 use alloc::collections::BTreeSet;
@@ -187,7 +188,7 @@ impl IperfLines {
     fn summary(&self, observer: Observer) -> Option<String> {
         let what = match observer {
             Observer::Sender => "this host sends",
-            Observer::Receiver => "device sends",
+            Observer::Receiver => "device delivers",
             Observer::Peer => "device receives",
         };
         let rates = self.rates.get(&observer)?;

@@ -3,6 +3,7 @@ use crate::cell::Origin;
 use crate::label;
 use crate::run::Site;
 use alloc::string::String;
+use espbench_model::fact;
 use espbench_model::sample::Link;
 use espbench_model::workload::{IpTest, Name, Wifi, Workload};
 
@@ -38,8 +39,8 @@ fn variant_cells(work: Iperf, samples: &[Interval]) -> BTreeMap<String, Cell> {
     cells_of(Workload::Wifi(wifi), &work, samples)
 }
 
-fn cells_of(workload: Workload, work: &Iperf, samples: &[Interval]) -> BTreeMap<String, Cell> {
-    let recorded = Recorded {
+fn recorded_of(workload: Workload, samples: &[Interval]) -> Recorded {
+    Recorded {
         ordinal: 0,
         repetition: 0,
         workload,
@@ -47,7 +48,11 @@ fn cells_of(workload: Workload, work: &Iperf, samples: &[Interval]) -> BTreeMap<
         counters: BTreeMap::new(),
         facts: BTreeMap::new(),
         error: None,
-    };
+    }
+}
+
+fn cells_of(workload: Workload, work: &Iperf, samples: &[Interval]) -> BTreeMap<String, Cell> {
+    let recorded = recorded_of(workload, samples);
     let site = Site::default();
     let context = SummaryContext { site: &site, origin: Origin::Measured, seed: 1 };
     let cells = summarize(work, &recorded, &context);
@@ -238,6 +243,44 @@ fn the_rate_of_several_devices_is_that_of_their_time() {
             }
         }
     }
+}
+
+/// A station whose queue empties itself long after the sending draws the time out, and no rate down.
+#[test]
+fn a_straggler_lowers_no_rate() {
+    let on = |link, it: Interval| Interval { link: Link(link), ..it };
+    let work = Iperf { direction: Direction::Reverse, ..UDP };
+    let mut samples = Vec::new();
+    for link in 0..2 {
+        let seconds = |observer, bytes| {
+            (0..3).map(move |s| on(link, part(observer, s, s * 1000, s * 1000 + 1000, bytes)))
+        };
+        samples
+            .extend(seconds(Observer::Peer, 150_000).chain(seconds(Observer::Receiver, 125_000)));
+        let total = |observer, end, bytes| {
+            on(link, Interval { total: true, ..part(observer, 9, 0, end, bytes) })
+        };
+        samples.push(total(Observer::Peer, 3000, 450_000));
+        let late = if link == 1 { 60_000 } else { 0 };
+        samples.push(total(Observer::Receiver, 3000 + late / 64, 375_000 + late));
+    }
+    samples.push(on(1, part(Observer::Receiver, 3, 3000, 3940, 60_000)));
+    let got = variant_cells(work, &samples);
+    let value = |metric: &str| got[metric].value.unwrap();
+    assert_eq!((value("throughput_tx"), value("throughput_sent")), (2.0, 2.4));
+    // The stations' rates are parts of it.
+    let wifi = Wifi::new(Name::new("v").unwrap(), IpTest::Iperf(work));
+    let recorded = Recorded {
+        facts: [(fact::DEVICES.name().into(), "2".into())].into(),
+        ..recorded_of(Workload::Wifi(wifi), &samples)
+    };
+    let stations: Vec<_> = Stations::of(&recorded).0.iter().map(|it| it.delivered).collect();
+    assert_eq!(stations, [Some(1.0), Some(1.0)]);
+    // What came late in the last interval is no rate of its own.
+    let curves = crate::series::megabits(&recorded);
+    let received = curves.iter().find(|it| it.observer == Observer::Receiver.name()).unwrap();
+    let rates: Vec<_> = received.points.iter().map(|it| it.y).collect();
+    assert_eq!(rates[..3], [2.0; 3]);
 }
 
 #[test]
