@@ -84,6 +84,49 @@ pub(crate) fn milliseconds(from: Instant, to: Instant) -> f64 {
     to.since(from).as_nanos() as f64 / 1e6
 }
 
+/// Returns the time of the sending whose octets an observer counted: by the sender's totals where there are some, else by
+/// the observer's own totals or intervals.
+pub(crate) fn sending_time(observer: Observer, recorded: &Recorded) -> Duration {
+    let of = |wanted: Observer| {
+        lasted(
+            recorded
+                .samples
+                .iter()
+                .filter(|it| matches!(it, Sample::Interval(it) if it.observer == wanted)),
+        )
+    };
+    let told = sending_observers(observer).iter().map(|it| of(*it)).find(|it| !it.is_zero());
+    told.unwrap_or_else(|| {
+        let own = || {
+            recorded.samples.iter().filter_map(|it| match it {
+                Sample::Interval(it) if it.observer == observer => Some(it),
+                _ => None,
+            })
+        };
+        let begin = own().map(|it| it.start).min().unwrap_or_default();
+        own().map(|it| it.end).max().unwrap_or_default().since(begin)
+    })
+}
+
+/// Returns who tells how long what an observer counted was sent: the first of them that tells anything.
+pub(crate) const fn sending_observers(observer: Observer) -> &'static [Observer] {
+    match observer {
+        Observer::Sender => &[Observer::Sender],
+        // A device counts what it sends itself, or what this end sends to it.
+        Observer::Peer => &[Observer::Sender, Observer::Peer],
+        Observer::Receiver => &[Observer::Peer, Observer::Receiver],
+    }
+}
+
+/// Returns how long a test lasted by its totals: the longest stream.
+pub(crate) fn lasted<'a>(samples: impl Iterator<Item = &'a Sample>) -> Duration {
+    let total = |sample: &Sample| match sample {
+        Sample::Interval(it) if it.total => Some(it.end.since(it.start)),
+        _ => None,
+    };
+    samples.filter_map(total).max().unwrap_or_default()
+}
+
 /// Returns payload over time in Mbit/s, summed over parallel streams: one curve for each observer.
 pub(crate) fn megabits(recorded: &Recorded) -> Vec<RateCurve> {
     timelines(recorded, |i| i.bytes as f64 * 8.0 / 1e6)

@@ -6,8 +6,8 @@
 use super::rates::{ArrivalSpan, MeanRate, MessageSpan, ObserverTimes};
 use super::{FateCounts, Histogram, Meter};
 use crate::cell::Origin;
-use crate::kind::iperf::sending_observers;
 use crate::kind::{self, TestKind};
+use crate::series::sending_observers;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;

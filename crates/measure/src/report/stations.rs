@@ -2,9 +2,9 @@
 
 use crate::interval::mean;
 use crate::kind;
-use crate::kind::iperf::sending_time;
 use crate::live::{FateCounts, LateProbes};
 use crate::run::Recorded;
+use crate::series::sending_time;
 use crate::units::megabits;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;

@@ -22,7 +22,6 @@ pub mod lines;
 mod plan;
 pub use plan::congestion;
 pub(crate) use sent::SentDatagrams;
-pub(crate) use summary::{sending_observers, sending_time};
 mod sent;
 mod summary;
 mod table;
