@@ -8,11 +8,14 @@ use super::words::WordCause;
 use super::{
     air, boot, codes, crash, files, link, managed, network, parts, setting, trigger, words,
 };
+use crate::matcher::{RuleBook, RuleHit};
 use alloc::vec::Vec;
 use espbench_model::sdkconfig::{Chip, IdfRelease};
+use serde::Deserialize;
 
 /// A type of power save (`wifi_ps_type_t`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum PowerSaveType {
     /// `WIFI_PS_NONE`
     None,
@@ -23,7 +26,8 @@ pub enum PowerSaveType {
 }
 
 /// An error of ESP-NOW (`esp_now.h`; `ESP_ERR_ESPNOW_BASE` is 0x3064).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum EspNowError {
     /// `ESP_ERR_ESPNOW_NOT_INIT`, 0x3065
     NotInitialized,
@@ -63,7 +67,7 @@ impl EspNowError {
     }
 
     /// All errors with the end of their name and their code.
-    pub(super) const NAMES: [(&'static str, &'static str, Self); 9] = [
+    pub(crate) const NAMES: [(&'static str, &'static str, Self); 9] = [
         ("NOT_INIT", "0x3065", Self::NotInitialized),
         ("ARG", "0x3066", Self::Argument),
         ("NO_MEM", "0x3067", Self::NoMemory),
@@ -77,7 +81,8 @@ impl EspNowError {
 }
 
 /// The newest PHY of an association (`phy:` of the line "security", and `phy` of others).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum PhyGeneration {
     /// 802.11b: 11 Mbit/s at most.
     B,
@@ -92,7 +97,8 @@ pub enum PhyGeneration {
 }
 
 /// Why a device started (`rst:` of the boot ROM).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum ResetReason {
     /// Power came on.
     PowerOn,
@@ -114,7 +120,8 @@ pub enum ResetReason {
 }
 
 /// Why TLS could not be set up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum TlsFailure {
     /// The certificate was not accepted.
     Certificate,
@@ -126,16 +133,23 @@ pub enum TlsFailure {
     Other,
 }
 
-/// An event that a log tells.
+/// Name of a sign, as rules and causes have it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SignName(pub &'static str);
+
+/// An event that a log tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum LogEvent {
     /// The device started.
     Reset(ResetReason),
     /// A setting was printed, with its value.
     Setting(BootSetting, u32),
     /// Start-up named the chip.
+    #[serde(skip)]
     Chip(Chip),
     /// Start-up named the release of ESP-IDF.
+    #[serde(skip)]
     Release(IdfRelease),
     /// Start-up named the clock of the processor, in MHz.
     Clock(u16),
@@ -171,6 +185,8 @@ pub enum LogEvent {
     Disconnected(u8),
     /// A network that is to be joined has WEP or WPA, and nothing newer.
     OldSecurity,
+    /// A network that cannot be joined was heard in a scan.
+    NetworkHeard,
     /// No beacon came for a while, and the station asks the access point.
     BeaconTimeout,
     /// How strong the access point is heard, dBm.
@@ -183,10 +199,26 @@ pub enum LogEvent {
     Channel(u8),
     /// The device's own access point moved to another channel while a station was on it.
     SoftApMoved,
+    /// A station joined the device's own access point.
+    ClientJoinedAp,
+    /// A station left the device's own access point, with the number of the reason; 0 without one.
+    ClientLeftAp(u8),
+    /// A station has an IP address of the device's own access point.
+    ClientServed,
     /// A station left the device's own access point, and had no IP address of it.
     StationUnserved,
     /// A station left the device's own access point while the device joined a network.
     StationLost,
+    /// The device begins to join a network.
+    JoinBegins,
+    /// An attempt to join has ended, well or not.
+    JoinEnds,
+    /// An error of mbedTLS was printed, which may be the sum of two.
+    #[serde(skip)]
+    TlsCode(u32),
+    /// A sign of a cause that rules name.
+    #[serde(skip)]
+    Sign(SignName),
     /// The supply fell too low.
     Brownout,
     /// The program was stopped by an exception, an assertion or `abort()`.
@@ -266,16 +298,35 @@ pub enum LogEvent {
 /// Returns what a record tells; most tell nothing.
 #[must_use]
 pub fn events(record: &LogRecord<'_>) -> Vec<LogEvent> {
-    if trigger::may_tell(record) { all_events(record, None) } else { Vec::new() }
+    let hits = RuleBook::built_in().told(record);
+    if !hits.is_empty() || trigger::may_tell(record) {
+        all_events(record, None, &hits)
+    } else {
+        Vec::new()
+    }
 }
 
-/// Asks all readers, and reads words where they tell of no event. `before` is what the lines before the record speak of.
-pub(super) fn all_events(record: &LogRecord<'_>, before: Option<Subject>) -> Vec<LogEvent> {
-    let mut found = known_events(record);
+/// Asks all readers, and reads words where they tell of no event. `before` is what the lines before the record speak of, `hits`
+/// are the rules that tell of it.
+pub(super) fn all_events(
+    record: &LogRecord<'_>,
+    before: Option<Subject>,
+    hits: &[RuleHit],
+) -> Vec<LogEvent> {
+    if hits.iter().any(|it| it.is_harmless) {
+        return Vec::new();
+    }
+    let by_rules: Vec<LogEvent> = hits.iter().filter_map(|it| it.event).collect();
+    // A line that a rule understands is no riddle for those who read words.
+    if by_rules.iter().any(|it| !is_mark(it)) {
+        return by_rules;
+    }
+    let mut found = by_rules;
+    found.extend(known_events(record));
     let measures = |it: &LogEvent| {
         matches!(it, LogEvent::Rssi(_) | LogEvent::OtherRssi(_) | LogEvent::FreeHeap(_))
     };
-    if found.iter().all(measures) {
+    if found.iter().all(|it| measures(it) || is_mark(it)) {
         let words = || words::told(record, before).or_else(|| words::made(record, before));
         let part = || parts::error_of_part(record);
         // What an updater says of its upload is of the update, and of no server.
@@ -285,8 +336,16 @@ pub(super) fn all_events(record: &LogRecord<'_>, before: Option<Subject>) -> Vec
     found
 }
 
+/// Returns whether an event is for those who follow the device's state, beside what the line tells.
+const fn is_mark(it: &LogEvent) -> bool {
+    matches!(
+        it,
+        LogEvent::JoinBegins | LogEvent::JoinEnds | LogEvent::TlsCode(_) | LogEvent::OtherRssi(_)
+    )
+}
+
 /// Asks all readers of lines that are known.
-fn known_events(record: &LogRecord<'_>) -> Vec<LogEvent> {
+pub(super) fn known_events(record: &LogRecord<'_>) -> Vec<LogEvent> {
     let record = &SearchRecord::of(record);
     let (text, lower) = (&record.text, &record.lower);
     let mut found = Vec::new();
@@ -353,7 +412,9 @@ pub(super) fn line_events(line: &str) -> Vec<LogEvent> {
 /// Returns what a line tells, as a terminal shows it.
 #[cfg(test)]
 pub(super) fn told(line: &str) -> Vec<LogEvent> {
-    line_events(&super::record::plain(line))
+    let mut events = line_events(&super::record::plain(line));
+    events.retain(|it| matches!(it, LogEvent::OtherRssi(_)) || !is_mark(it));
+    events
 }
 
 #[cfg(test)]

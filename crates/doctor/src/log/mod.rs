@@ -2,6 +2,7 @@
 //!
 //! | module | contents |
 //! |---|---|
+//! | `access_point` | the device's own access point and its clients |
 //! | `address` | the device's own IP address |
 //! | `air` | what a record tells of the air: PHYs, rates, replies, frames of ESP-NOW |
 //! | `answer` | answers that are none: of names, brokers, servers that are full |
@@ -26,7 +27,6 @@
 //! | `setting` | settings that start-up prints |
 //! | `signs` | words of failures |
 //! | `silence` | what has to come behind a line, and does not, or comes as a line of its own |
-//! | `soft_ap` | the device's own access point, and who is on it |
 //! | `subjects` | words of what fails |
 //! | `topic` | what a record speaks of: the network, a broker, a server, or none of them |
 //! | `traceback` | backtraces of Python |
@@ -36,6 +36,7 @@
 //! | `words` | a second reading: a failure beside a subject |
 //! | `wrapped` | lines that a terminal wrapped |
 
+mod access_point;
 mod address;
 mod air;
 mod answer;
@@ -60,7 +61,6 @@ mod search;
 mod setting;
 mod signs;
 mod silence;
-mod soft_ap;
 mod subjects;
 mod topic;
 mod traceback;
@@ -70,9 +70,10 @@ mod wordlist;
 mod words;
 mod wrapped;
 
+pub(crate) use access_point::{CLIENT_SERVED, MACHINE_SIGNS};
 pub use air::SLOW_MS;
 pub use event::{
-    EspNowError, LogEvent, PhyGeneration, PowerSaveType, ResetReason, TlsFailure, events,
+    EspNowError, LogEvent, PhyGeneration, PowerSaveType, ResetReason, SignName, TlsFailure, events,
 };
 pub(crate) use link::folded;
 pub(crate) use network::NO_SOCKET;

@@ -1,18 +1,19 @@
 //! A log as it streams by.
 
-use super::event::{LogEvent, ResetReason, all_events};
+use super::access_point::AccessPoint;
+use super::event::{LogEvent, ResetReason, all_events, known_events};
 use super::open_crash::OpenCrash;
 use super::prefix::Numbering;
 use super::record::{LogRecord, lines_in_one, plain, records};
 use super::scan::OldNetworks;
 use super::silence::Silence;
-use super::soft_ap::SoftAp;
 use super::topic::{self, Subject};
 use super::traceback::Traceback;
 use super::trigger::may_tell;
 use super::words::WordCause;
 use super::wrapped::WrappedLine;
 use super::{address, link};
+use crate::matcher::{RuleBook, RulesOfLog};
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -99,6 +100,8 @@ pub struct LogSummary {
     pub last: Option<LogEvent>,
     /// Time of the device at the last record that has one, in milliseconds.
     pub last_ms: Option<u64>,
+    /// Rules that it was read with.
+    pub rules: RulesOfLog,
 }
 
 impl LogSummary {
@@ -152,7 +155,7 @@ pub struct LogReader {
     reason: Option<u8>,
     crash: OpenCrash,
     silence: Silence,
-    soft_ap: SoftAp,
+    access_point: AccessPoint,
     traceback: Traceback,
     old: OldNetworks,
     /// Subject of the last line that named one, and its number.
@@ -173,6 +176,13 @@ impl LogReader {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Creates a reader with other rules than the doctor's own.
+    #[must_use]
+    pub fn with_rules(rules: &'static RuleBook) -> Self {
+        let summary = LogSummary { rules: RulesOfLog(rules), ..LogSummary::default() };
+        Self { summary, ..Self::default() }
     }
 
     /// Reads a piece of the log. Bytes that are no UTF-8 count as unknown characters.
@@ -278,16 +288,19 @@ impl LogReader {
             if let Some(event) = self.traceback.see(record) {
                 self.take(event, record, from.number);
             }
-            if let Some(event) = self.soft_ap.see(record) {
-                self.take(event, record, from.number);
-            }
-            if may_tell(record) {
+            let hits = self.summary.rules.0.told(record);
+            if !hits.is_empty() || may_tell(record) {
                 let near = self.subject.filter(|it| from.number - it.1 <= NEAR);
                 let mut made = false;
                 self.keys = link::has_keys_open(record.text, self.keys);
-                for event in all_events(record, near.map(|it| it.0)) {
-                    made |= matches!(event, LogEvent::GotIp | LogEvent::Associated);
-                    self.take(event, record, from.number);
+                let has_level = record.level.is_some();
+                for event in all_events(record, near.map(|it| it.0), &hits) {
+                    let of_event = hits.iter().find(|it| it.event == Some(event));
+                    let client = of_event.and_then(|it| it.found.address);
+                    for event in self.access_point.take(event, client, has_level) {
+                        made |= matches!(event, LogEvent::GotIp | LogEvent::Associated);
+                        self.take(event, record, from.number);
+                    }
                 }
                 self.subject = topic::subject(record, near.map(|it| it.0))
                     .map(|it| (it, from.number))
@@ -307,7 +320,7 @@ impl LogReader {
     fn take(&mut self, event: LogEvent, record: &LogRecord<'_>, line: u64) {
         let (source, text) = (EvidenceSource::Log, shown(record.text));
         let place = LogPlace { source, line, uptime_ms: record.uptime_ms, text };
-        let (complete, is_crash) = self.crash.take(event, &place, record.tag);
+        let (complete, is_crash) = self.crash.take(event, &place, record);
         if let Some((event, place)) = complete {
             self.keep(event, place);
         }
@@ -359,12 +372,18 @@ impl LogReader {
                     self.keep(crash, at);
                 }
                 (self.linked, self.joined) = (None, None);
-                self.soft_ap = SoftAp::default();
+                self.access_point = AccessPoint::default();
                 event
             }
             LogEvent::PowerSave(_) if self.silence.asks_in_vain(record) => {
                 if let Some(joined) = self.joined.take() {
                     self.keep(LogEvent::NoAddress, joined);
+                }
+                event
+            }
+            LogEvent::TlsCode(code) => {
+                if let Some(event) = self.tls_event(code, record, line) {
+                    self.keep(event, place.clone());
                 }
                 event
             }
@@ -375,6 +394,15 @@ impl LogReader {
             event => event,
         };
         self.keep(event, place);
+    }
+
+    /// Returns the event of an error of mbedTLS, where the words of its line do not tell it.
+    fn tls_event(&self, code: u32, record: &LogRecord<'_>, line: u64) -> Option<LogEvent> {
+        let event = self.summary.rules.0.tls().event(code)?;
+        let told = known_events(record);
+        let tells = |it: &LogEvent| matches!(it, LogEvent::TlsFailed(_) | LogEvent::NoMemory);
+        let unlinked = self.linked == Some(false) && needs_link(event, record.text);
+        (!told.iter().any(tells) && !unlinked && line > 0).then_some(event)
     }
 
     /// Takes the end of a link in; returns its reason, where it was not told before.

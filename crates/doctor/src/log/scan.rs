@@ -34,12 +34,26 @@ pub(super) struct OldNetworks {
     names: Vec<String>,
     /// The last line that names a network which is to be joined, or was not found.
     wanted: String,
+    /// Networks that a scan of ESPHome shows.
+    heard: Vec<String>,
 }
+
+/// Begin of a network in a scan of ESPHome, and of the name of the network that a link ends with.
+const ESPHOME: [&str; 2] = ["- '", "ssid='"];
 
 impl OldNetworks {
     /// Takes the next record in. Returns that a network which is wanted has an old security, where a scan shows so.
     pub(super) fn see(&mut self, record: &LogRecord<'_>) -> Option<LogEvent> {
         let text = record.text;
+        let quoted = |begin: &str| Some(text.split_once(begin)?.1.split_once('\'')?.0);
+        if let Some(name) = text.starts_with(ESPHOME[0]).then(|| quoted(ESPHOME[0])).flatten() {
+            let is_new = self.heard.len() < NETWORKS && !self.heard.iter().any(|it| it == name);
+            if is_new && (1..=NAME).contains(&name.len()) {
+                self.heard.push(name.to_owned());
+            }
+        } else if quoted(ESPHOME[1]).is_some_and(|it| self.heard.iter().any(|heard| heard == it)) {
+            return Some(LogEvent::NetworkHeard);
+        }
         if !HINTS.iter().any(|it| text.contains(it)) {
             return None;
         }

@@ -5,7 +5,8 @@ use super::search::SearchText;
 use espbench_model::sdkconfig::ConfigOption;
 
 /// A setting that the boot log prints.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum BootSetting {
     /// `Init static rx buffer num`
     StaticRx,

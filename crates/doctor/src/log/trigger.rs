@@ -408,7 +408,7 @@ mod tests {
             for line in alloc::string::String::from_utf8_lossy(&bytes).lines() {
                 let line = plain(line);
                 for record in records(&line) {
-                    let events = all_events(&record, None);
+                    let events = all_events(&record, None, &[]);
                     told += events.len();
                     assert!(events.is_empty() || may_tell(&record), "{record:?} tells {events:?}");
                 }
@@ -429,7 +429,7 @@ mod tests {
         fn what_tells_something_has_a_word(text in "([a-z]{0,3}|I \\(5\\) wifi:|rssi: -7|[Ii][Pp] address: 1.2.3.4|errno 1|Reason: 2|free heap: 9|[ -~]){0,6}") {
             let line = plain(&text);
             for record in records(&line) {
-                prop_assert!(all_events(&record, None).is_empty() || may_tell(&record), "{:?}", record);
+                prop_assert!(all_events(&record, None, &[]).is_empty() || may_tell(&record), "{:?}", record);
             }
         }
     }

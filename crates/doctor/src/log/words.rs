@@ -17,7 +17,8 @@ use crate::reason::by_code;
 const BOOTS_MS: u64 = 5000;
 
 /// A cause that the words of a record name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum WordCause {
     /// A program waits for the network, or says that it tries to join it.
     LinkTry,

@@ -1,0 +1,132 @@
+//! Files of rules, as people write them in TOML.
+
+use super::cause::CauseRecord;
+use crate::log::{LogEvent, RecordLevel};
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::vec::Vec;
+use serde::Deserialize;
+
+/// A file of rules. Of the rules of one topic that meet a record, the one with the highest priority tells its event.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RuleFile {
+    /// Topic of the rules.
+    pub topic: String,
+    /// Turn of the topic: one of a later turn is asked only where those before it tell nothing. A line of turn 0 is in order,
+    /// whatever else it says.
+    #[serde(default = "one")]
+    pub turn: u8,
+    /// Lists of patterns that rules name by `@list`.
+    #[serde(default)]
+    pub lists: BTreeMap<String, PatternList>,
+    /// Rules.
+    #[serde(default, rename = "rule")]
+    pub rules: Vec<Rule>,
+    /// Causes of a team's own.
+    #[serde(default, rename = "cause")]
+    pub causes: Vec<CauseRecord>,
+}
+
+const fn one() -> u8 {
+    1
+}
+
+/// A list of patterns.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PatternList {
+    /// Patterns, and lists by `@list`.
+    pub patterns: Vec<String>,
+}
+
+/// Who a line speaks of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RuleRole {
+    /// Device that wrote the log, as a station of a network.
+    Station,
+    /// Access point of that device, and its clients.
+    AccessPoint,
+    /// A device that this one speaks with: over ESP-NOW, or behind the network.
+    Peer,
+    /// The program that runs on this device.
+    Program,
+    /// Chip of that device, memory, flash and supply.
+    Host,
+    /// The chip beside this one that has the radio.
+    CoProcessor,
+}
+
+impl RuleRole {
+    /// Returns the role as rules name it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Station => "station",
+            Self::AccessPoint => "access-point",
+            Self::Peer => "peer",
+            Self::Program => "program",
+            Self::Host => "host",
+            Self::CoProcessor => "co-processor",
+        }
+    }
+}
+
+/// Meaning of the first number of a rule's pattern.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RuleReading {
+    /// Reason with which a client left this device's access point.
+    ClientLeft,
+    /// Error of mbedTLS, whose parts name the failure.
+    TlsCode,
+    /// Strength of a network that a scan shows, in dBm.
+    Strength,
+}
+
+/// A rule.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rule {
+    /// Name, one of a kind.
+    pub name: String,
+    /// Log tags, of any case; `x*` stands for those that begin so. Without any the rule is of all.
+    #[serde(default)]
+    pub component: Vec<String>,
+    /// Levels. Without any the rule is of all, and of lines without a level.
+    #[serde(default)]
+    pub level: Vec<RecordLevel>,
+    /// Who the line speaks of.
+    pub speaks_of: RuleRole,
+    /// Patterns, of which the message has one.
+    #[serde(default)]
+    pub patterns: Vec<String>,
+    /// Lists of patterns, of each of which the message has one, too.
+    #[serde(default)]
+    pub with: Vec<Vec<String>>,
+    /// Patterns, of which the message has none.
+    #[serde(default)]
+    pub without: Vec<String>,
+    /// Ranges, in one of which the first number of the pattern is.
+    #[serde(default)]
+    pub values: Vec<[i64; 2]>,
+    /// Numbers of the pattern, from 1, that differ.
+    pub differ: Option<[usize; 2]>,
+    /// Event. A rule with none of this, `reads` and `sign` says that the line is in order.
+    pub event: Option<LogEvent>,
+    /// Event whose value is the first number of the pattern.
+    pub reads: Option<RuleReading>,
+    /// Sign of a cause, by a name that the causes have.
+    pub sign: Option<String>,
+    /// Rules of a higher priority come first; of two alike, the one that stands first.
+    #[serde(default)]
+    pub priority: i16,
+    /// Lines that meet the rule.
+    pub examples: Vec<String>,
+    /// Lines that do not.
+    #[serde(default)]
+    pub not: Vec<String>,
+    /// Where such lines come from: file and releases, or program.
+    pub source: String,
+}
