@@ -114,7 +114,7 @@ impl TroubleCause {
             Self::Update,
         ];
         let groups = ReasonGroup::ALL.into_iter().map(Self::Disconnections);
-        let errors = EspNowError::NAMES.into_iter().map(|it| Self::EspNow(it.2));
+        let errors = EspNowError::ALL.into_iter().map(Self::EspNow);
         plain.into_iter().chain(groups).chain(errors).find(|it| it.name() == name)
     }
 

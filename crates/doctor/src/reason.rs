@@ -2,7 +2,6 @@
 //!
 //! They stand in `rules/reasons.toml`.
 
-use crate::log::folded;
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -126,13 +125,23 @@ pub struct DisconnectionReason {
     pub remedy: String,
 }
 
-static REASONS: OnceBox<Vec<DisconnectionReason>> = OnceBox::new();
+static REASONS: OnceBox<ReasonFile> = OnceBox::new();
 
 /// The file of reasons.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ReasonFile {
     reason: Vec<DisconnectionReason>,
+    /// Numbers of others, each with the reason that is alike.
+    alike: Vec<[u16; 2]>,
+}
+
+/// Returns the file of reasons.
+fn file() -> &'static ReasonFile {
+    REASONS.get_or_init(|| {
+        let text = include_str!("../rules/reasons.toml");
+        Box::new(toml::from_str(text).expect("the reasons are tested"))
+    })
 }
 
 /// Returns all reasons, by number.
@@ -141,11 +150,14 @@ struct ReasonFile {
 /// Where the file of reasons is wrong, which a test excludes.
 #[must_use]
 pub fn reasons() -> &'static [DisconnectionReason] {
-    REASONS.get_or_init(|| {
-        let file: ReasonFile =
-            toml::from_str(include_str!("../rules/reasons.toml")).expect("the reasons are tested");
-        Box::new(file.reason)
-    })
+    &file().reason
+}
+
+/// Finds the reason that a number stands for, which may be one of ESP-WIFI-MESH.
+#[must_use]
+pub fn alike(number: u32) -> Option<&'static DisconnectionReason> {
+    let of_mesh = file().alike.iter().find(|it| u32::from(it[0]) == number);
+    by_code(u8::try_from(of_mesh.map_or(number, |it| it[1].into())).ok()?)
 }
 
 /// Finds a reason by its number.
@@ -192,6 +204,11 @@ fn by_words(name: &str) -> Option<&'static DisconnectionReason> {
         name => name,
     };
     reasons().iter().find(|it| folded(&it.name) == name)
+}
+
+/// Returns a name of a reason as it is compared: without underscores, in lower case.
+fn folded(name: &str) -> String {
+    name.chars().filter(|it| *it != '_').map(|it| it.to_ascii_lowercase()).collect()
 }
 
 #[cfg(test)]

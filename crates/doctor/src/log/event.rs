@@ -1,17 +1,16 @@
 //! Events: the meaning of a record of a log.
 
 use super::record::{LogRecord, records};
-use super::search::SearchRecord;
 use super::setting::BootSetting;
 use super::topic::Subject;
 use super::words::WordCause;
-use super::{
-    air, boot, codes, crash, files, link, managed, network, parts, setting, trigger, words,
-};
+use super::{driver, trigger, words};
 use crate::matcher::{RuleBook, RuleHit};
+use alloc::string::String;
 use alloc::vec::Vec;
 use espbench_model::sdkconfig::{Chip, IdfRelease};
-use serde::Deserialize;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 
 /// A type of power save (`wifi_ps_type_t`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
@@ -66,17 +65,17 @@ impl EspNowError {
         }
     }
 
-    /// All errors with the end of their name and their code.
-    pub(crate) const NAMES: [(&'static str, &'static str, Self); 9] = [
-        ("NOT_INIT", "0x3065", Self::NotInitialized),
-        ("ARG", "0x3066", Self::Argument),
-        ("NO_MEM", "0x3067", Self::NoMemory),
-        ("FULL", "0x3068", Self::PeersFull),
-        ("NOT_FOUND", "0x3069", Self::PeerNotFound),
-        ("INTERNAL", "0x306a", Self::Internal),
-        ("EXIST", "0x306b", Self::PeerExists),
-        ("IF", "0x306c", Self::Interface),
-        ("CHAN", "0x306d", Self::Channel),
+    /// All errors.
+    pub const ALL: [Self; 9] = [
+        Self::NotInitialized,
+        Self::Argument,
+        Self::NoMemory,
+        Self::PeersFull,
+        Self::PeerNotFound,
+        Self::Internal,
+        Self::PeerExists,
+        Self::Interface,
+        Self::Channel,
     ];
 }
 
@@ -146,8 +145,7 @@ pub enum LogEvent {
     /// A setting was printed, with its value.
     Setting(BootSetting, u32),
     /// Start-up named the chip.
-    #[serde(skip)]
-    Chip(Chip),
+    Chip(#[serde(deserialize_with = "chip")] Chip),
     /// Start-up named the release of ESP-IDF.
     #[serde(skip)]
     Release(IdfRelease),
@@ -161,7 +159,7 @@ pub enum LogEvent {
     BlockAck(u8),
     /// Frames are sent at this PHY rate, in kbit/s.
     PhyRate(u32),
-    /// A reply took [`SLOW_MS`](super::SLOW_MS) or more.
+    /// A reply took half a beacon interval or more.
     SlowReply,
     /// A reply took less.
     FastReply,
@@ -295,6 +293,11 @@ pub enum LogEvent {
     Words(WordCause),
 }
 
+/// Reads a chip by its name.
+fn chip<'de, D: Deserializer<'de>>(from: D) -> Result<Chip, D::Error> {
+    String::deserialize(from)?.parse().map_err(D::Error::custom)
+}
+
 /// Returns what a record tells; most tell nothing.
 #[must_use]
 pub fn events(record: &LogRecord<'_>) -> Vec<LogEvent> {
@@ -306,8 +309,14 @@ pub fn events(record: &LogRecord<'_>) -> Vec<LogEvent> {
     }
 }
 
-/// Asks all readers, and reads words where they tell of no event. `before` is what the lines before the record speak of, `hits`
-/// are the rules that tell of it.
+/// Topic of errors of ESP-IDF's own parts, which are asked after the words.
+const COMPONENTS: &str = "components";
+
+/// Tags of what takes an update in, of any program and of ESPHome.
+const UPDATERS: [&str; 2] = ["ota", "esphome.ota"];
+
+/// Returns what rules and the driver's states tell of a record, and reads words where they tell of no event. `before` is what
+/// the lines before the record speak of, `hits` are the rules that tell of it.
 pub(super) fn all_events(
     record: &LogRecord<'_>,
     before: Option<Subject>,
@@ -316,21 +325,23 @@ pub(super) fn all_events(
     if hits.iter().any(|it| it.is_harmless) {
         return Vec::new();
     }
-    let by_rules: Vec<LogEvent> = hits.iter().filter_map(|it| it.event).collect();
-    // A line that a rule understands is no riddle for those who read words.
-    if by_rules.iter().any(|it| !is_mark(it)) {
-        return by_rules;
+    let known = hits.iter().filter(|it| it.topic != COMPONENTS);
+    let mut found: Vec<LogEvent> = known.filter_map(|it| it.event).collect();
+    found.extend(driver::disconnection(record));
+    if found.contains(&LogEvent::UpdateRefused) {
+        found.retain(|it| *it != LogEvent::FlashUnreadable);
     }
-    let mut found = by_rules;
-    found.extend(known_events(record));
+    if found.contains(&LogEvent::NoMemory) {
+        found.retain(|it| *it != LogEvent::TlsFailed(TlsFailure::Other));
+    }
     let measures = |it: &LogEvent| {
         matches!(it, LogEvent::Rssi(_) | LogEvent::OtherRssi(_) | LogEvent::FreeHeap(_))
     };
     if found.iter().all(|it| measures(it) || is_mark(it)) {
         let words = || words::told(record, before).or_else(|| words::made(record, before));
-        let part = || parts::error_of_part(record);
+        let part = || hits.iter().find(|it| it.topic == COMPONENTS).and_then(|it| it.event);
         // What an updater says of its upload is of the update, and of no server.
-        let updates = parts::UPDATERS.iter().any(|it| record.tag.eq_ignore_ascii_case(it));
+        let updates = UPDATERS.iter().any(|it| record.tag.eq_ignore_ascii_case(it));
         found.extend(if updates { part().or_else(words) } else { words().or_else(part) });
     }
     found
@@ -342,60 +353,6 @@ const fn is_mark(it: &LogEvent) -> bool {
         it,
         LogEvent::JoinBegins | LogEvent::JoinEnds | LogEvent::TlsCode(_) | LogEvent::OtherRssi(_)
     )
-}
-
-/// Asks all readers of lines that are known.
-pub(super) fn known_events(record: &LogRecord<'_>) -> Vec<LogEvent> {
-    let record = &SearchRecord::of(record);
-    let (text, lower) = (&record.text, &record.lower);
-    let mut found = Vec::new();
-    found.extend(crash::reset(text).or_else(|| crash::told_reset(lower)));
-    found.extend(crash::crash(text));
-    found.extend(crash::checked(text));
-    found.extend(managed::exception(text));
-    found.extend(setting::settings(text));
-    found.extend(boot::boot(record));
-    found.extend(air::air(record));
-    found.extend(link::disconnection(record));
-    found.extend(link::link(record));
-    found.extend(crash::memory(lower));
-    found.extend(parts::parts(record));
-    found.extend(files::files(record));
-    found.extend(network::network(record));
-    if found.contains(&LogEvent::UpdateRefused) {
-        found.retain(|it| *it != LogEvent::FlashUnreadable);
-    }
-    if found.is_empty() {
-        found.extend(codes::told(record));
-    }
-    if text.starts_with("entry 0x") {
-        found.push(LogEvent::Entered);
-    }
-    found.extend(ended_program(text));
-    if found.is_empty() && crash::is_in_allocator(text) {
-        found.push(LogEvent::CrashInAllocator);
-    }
-    // "task_wdt:  - poller (CPU 1)": who did not let others run.
-    if record.tag == "task_wdt" && text.starts_with("- ") {
-        found.push(LogEvent::WatchdogTask);
-    }
-    if record.tag == "task_wdt" && text.starts_with("Aborting") {
-        found.push(LogEvent::WatchdogAborts);
-    }
-    found
-}
-
-/// Reads what Python, Lua and Toit say of a program that ended.
-fn ended_program(text: &str) -> Option<LogEvent> {
-    let starts = ["Traceback (most recent call last)", "EXCEPTION error."];
-    if starts.iter().any(|it| text.starts_with(it)) || text == "stack traceback:" {
-        return Some(LogEvent::Traceback);
-    }
-    // The first function of Toit's backtrace: its service raises an error where the callback of a send says that nobody acknowledged.
-    if text.starts_with("0: espnow_send_") {
-        return Some(LogEvent::EspNowUnheard);
-    }
-    text.starts_with("KeyboardInterrupt").then_some(LogEvent::Interrupted)
 }
 
 /// Reads the decimal number that a text begins with.

@@ -1,7 +1,7 @@
 //! A log as it streams by.
 
 use super::access_point::AccessPoint;
-use super::event::{LogEvent, ResetReason, all_events, known_events};
+use super::event::{LogEvent, ResetReason, all_events};
 use super::open_crash::OpenCrash;
 use super::prefix::Numbering;
 use super::record::{LogRecord, lines_in_one, plain, records};
@@ -12,7 +12,7 @@ use super::traceback::Traceback;
 use super::trigger::may_tell;
 use super::words::WordCause;
 use super::wrapped::WrappedLine;
-use super::{address, link};
+use super::{address, driver};
 use crate::matcher::{RuleBook, RulesOfLog};
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -30,6 +30,9 @@ const KINDS: usize = 4096;
 
 /// Narrowest terminal whose lines may be wrapped, in characters.
 const NARROWEST: usize = 60;
+
+/// Topic of the device's own address.
+const ADDRESS: &str = "address";
 
 /// Within this time of the device, driver and program tell of the same disconnection, milliseconds.
 const SAME_MS: u64 = 1000;
@@ -164,6 +167,8 @@ pub struct LogReader {
     linked: Option<bool>,
     /// The association that has no address yet.
     joined: Option<LogPlace>,
+    /// Whether the record that is read names an address of the device.
+    addressed: bool,
     /// Whether the handshake of keys has begun, and not ended.
     keys: bool,
     /// Lines with a record since the last start.
@@ -289,10 +294,13 @@ impl LogReader {
                 self.take(event, record, from.number);
             }
             let hits = self.summary.rules.0.told(record);
+            // What names an address is no bare "connected".
+            self.addressed =
+                hits.iter().any(|it| it.topic == ADDRESS && it.event == Some(LogEvent::GotIp));
             if !hits.is_empty() || may_tell(record) {
                 let near = self.subject.filter(|it| from.number - it.1 <= NEAR);
                 let mut made = false;
-                self.keys = link::has_keys_open(record.text, self.keys);
+                self.keys = driver::has_keys_open(record.text, self.keys);
                 let has_level = record.level.is_some();
                 for event in all_events(record, near.map(|it| it.0), &hits) {
                     let of_event = hits.iter().find(|it| it.event == Some(event));
@@ -381,12 +389,6 @@ impl LogReader {
                 }
                 event
             }
-            LogEvent::TlsCode(code) => {
-                if let Some(event) = self.tls_event(code, record, line) {
-                    self.keep(event, place.clone());
-                }
-                event
-            }
             _ if self.linked == Some(false) && needs_link(event, record.text) => {
                 self.crash.fails_unlinked(line);
                 LogEvent::FailedUnlinked
@@ -396,20 +398,11 @@ impl LogReader {
         self.keep(event, place);
     }
 
-    /// Returns the event of an error of mbedTLS, where the words of its line do not tell it.
-    fn tls_event(&self, code: u32, record: &LogRecord<'_>, line: u64) -> Option<LogEvent> {
-        let event = self.summary.rules.0.tls().event(code)?;
-        let told = known_events(record);
-        let tells = |it: &LogEvent| matches!(it, LogEvent::TlsFailed(_) | LogEvent::NoMemory);
-        let unlinked = self.linked == Some(false) && needs_link(event, record.text);
-        (!told.iter().any(tells) && !unlinked && line > 0).then_some(event)
-    }
-
     /// Takes the end of a link in; returns its reason, where it was not told before.
     fn disconnected(&mut self, code: u8, record: &LogRecord<'_>) -> Option<u8> {
         (self.linked, self.joined) = (Some(false), None);
         // A program that is told of an authentication that expired may name its state so.
-        if self.reason == Some(AUTH_EXPIRED) && link::is_state_of_password(record.text) {
+        if self.reason == Some(AUTH_EXPIRED) && driver::is_state_of_password(record.text) {
             return None;
         }
         self.reason = Some(code);
@@ -430,8 +423,8 @@ impl LogReader {
     fn is_associated(&self, record: &LogRecord<'_>) -> bool {
         let soon = |it: &LogPlace| self.silence.asks() || is_soon(it, record);
         self.joined.as_ref().is_some_and(soon)
-            && !link::begins_association(record.text)
-            && !address::names_address(record.text)
+            && !driver::begins_association(record.text)
+            && !self.addressed
     }
 
     /// Takes in that there is no address: what fails behind it follows, as without a link.

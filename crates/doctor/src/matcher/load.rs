@@ -3,8 +3,8 @@
 use super::cause::{CauseFile, CauseRecord};
 use super::mbedtls::TlsCodes;
 use super::pattern::Pattern;
-use super::rule::{Rule, RuleFile};
-use super::{Groups, ReadyRule, RuleBook, Topic};
+use super::rule::{PatternList, Rule, RuleFile};
+use super::{Groups, ReadyRule, RuleBook, SearchPattern, Topic};
 use crate::log::MACHINE_SIGNS;
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use alloc::borrow::ToOwned as _;
@@ -14,16 +14,20 @@ use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use core::fmt;
 
+/// Names a file of rules, with its text.
+macro_rules! files {
+    ($($name:literal)*) => {
+        [$(($name, include_str!(concat!("../../rules/", $name)))),*]
+    };
+}
+
 /// Files of rules that the doctor has of its own.
-const FILES: [(&str, &str); 7] = [
-    ("access_point.toml", include_str!("../../rules/access_point.toml")),
-    ("beside.toml", include_str!("../../rules/beside.toml")),
-    ("harmless.toml", include_str!("../../rules/harmless.toml")),
-    ("hosted.toml", include_str!("../../rules/hosted.toml")),
-    ("scan.toml", include_str!("../../rules/scan.toml")),
-    ("station.toml", include_str!("../../rules/station.toml")),
-    ("tls.toml", include_str!("../../rules/tls.toml")),
-];
+const FILES: &[(&str, &str)] = &files!(
+    "access_point.toml" "address.toml" "air.toml" "allocator.toml" "beside.toml" "boot.toml" "check.toml" "codes.toml"
+    "components.toml" "crash.toml" "disconnection.toml" "esp_now.toml" "files.toml" "harmless.toml" "heap.toml" "hosted.toml"
+    "link.toml" "lists.toml" "memory.toml" "network.toml" "parts.toml" "reset.toml" "scan.toml" "settings.toml"
+    "start.toml" "station.toml" "strength.toml" "tls.toml"
+);
 
 /// Causes that the doctor has of its own.
 const CAUSES: &str = include_str!("../../rules/causes.toml");
@@ -51,41 +55,69 @@ impl fmt::Display for RuleFault {
 
 impl core::error::Error for RuleFault {}
 
+/// A pattern of a group: its number, and whether the tag has it.
+type Member = (usize, bool);
+
 /// A book in the making.
 #[derive(Default)]
 struct Making {
-    patterns: Vec<Pattern>,
-    pattern_at: BTreeMap<String, usize>,
+    patterns: Vec<SearchPattern>,
+    pattern_at: BTreeMap<(String, bool), usize>,
     /// Groups as the sets of their patterns.
-    groups: Vec<BTreeSet<usize>>,
-    group_at: BTreeMap<BTreeSet<usize>, usize>,
-    lists: BTreeMap<String, Vec<String>>,
+    groups: Vec<BTreeSet<Member>>,
+    group_at: BTreeMap<BTreeSet<Member>, usize>,
+    lists: BTreeMap<String, PatternList>,
 }
 
 impl Making {
     /// Adds the patterns that a text of a rule stands for to a group: one, or all of a list.
-    fn add(&mut self, text: &str, group: &mut BTreeSet<usize>, depth: u8) -> Result<(), String> {
-        if let Some(name) = text.strip_prefix('@') {
-            let list = self.lists.get(name).cloned();
-            let list = list.filter(|_| depth > 0).ok_or_else(|| format!("no list is {name}"))?;
-            return list.iter().try_for_each(|it| self.add(it, group, depth - 1));
+    fn add(&mut self, text: &str, group: &mut BTreeSet<Member>, depth: u8) -> Result<(), Fault> {
+        let (text, in_tag) = match text.strip_prefix("tag:") {
+            Some(text) => (text, true),
+            None => (text, false),
+        };
+        let Some(name) = text.strip_prefix('@') else {
+            return self.add_pattern(text, false, in_tag, group);
+        };
+        let (name, all) = match name.strip_suffix('?') {
+            Some(name) => (name, true),
+            None => (name, false),
+        };
+        let list = self.lists.get(name).cloned();
+        let list = list.filter(|_| depth > 0).ok_or_else(|| format!("no list is {name}"))?;
+        for it in &list.patterns {
+            let text = if in_tag { format!("tag:{it}") } else { it.clone() };
+            self.add(&text, group, depth - 1)?;
         }
-        let at = match self.pattern_at.get(text) {
+        for word in &list.words {
+            self.add_pattern(&format!("|{word}"), list.denied && !all, in_tag, group)?;
+        }
+        Ok(())
+    }
+
+    fn add_pattern(
+        &mut self,
+        text: &str,
+        denied: bool,
+        in_tag: bool,
+        group: &mut BTreeSet<Member>,
+    ) -> Result<(), Fault> {
+        let at = match self.pattern_at.get(&(text.to_owned(), denied)) {
             Some(at) => *at,
             None => {
                 let pattern =
                     Pattern::read(text).map_err(|why| format!("pattern {text:?}: {why}"))?;
-                self.patterns.push(pattern);
-                self.pattern_at.insert(text.to_owned(), self.patterns.len() - 1);
+                self.patterns.push(SearchPattern { pattern, denied });
+                self.pattern_at.insert((text.to_owned(), denied), self.patterns.len() - 1);
                 self.patterns.len() - 1
             }
         };
-        group.insert(at);
+        group.insert((at, in_tag));
         Ok(())
     }
 
     /// Returns the group of the patterns that a rule names together.
-    fn group(&mut self, texts: &[String]) -> Result<usize, String> {
+    fn group(&mut self, texts: &[String]) -> Result<usize, Fault> {
         let mut group = BTreeSet::new();
         texts.iter().try_for_each(|it| self.add(it, &mut group, MOST_DEPTH))?;
         if let Some(at) = self.group_at.get(&group) {
@@ -100,8 +132,15 @@ impl Making {
 /// Lists within lists, at most.
 const MOST_DEPTH: u8 = 4;
 
-/// Groups that a rule needs, excludes and is found by.
-type RuleGroups = (Vec<usize>, Vec<usize>, Option<usize>);
+/// Groups of a rule.
+struct RuleGroups {
+    needs: Vec<usize>,
+    excludes: Vec<usize>,
+    excuses: Vec<usize>,
+    key: Option<usize>,
+    behind: Option<usize>,
+    in_front: Option<usize>,
+}
 
 fn groups_of(rule: &Rule, making: &mut Making) -> Result<RuleGroups, String> {
     let mut needs = Vec::new();
@@ -114,6 +153,10 @@ fn groups_of(rule: &Rule, making: &mut Making) -> Result<RuleGroups, String> {
     if !rule.without.is_empty() {
         excludes.push(making.group(&rule.without)?);
     }
+    let mut excuses = Vec::new();
+    if !rule.excused_by.is_empty() {
+        excuses.push(making.group(&rule.excused_by)?);
+    }
     if rule.patterns.is_empty() && rule.component.is_empty() {
         return Err("it has neither patterns nor a component".into());
     }
@@ -121,7 +164,13 @@ fn groups_of(rule: &Rule, making: &mut Making) -> Result<RuleGroups, String> {
     if events.iter().filter(|it| **it).count() > 1 {
         return Err("it has more than one of event, reads and sign".into());
     }
-    Ok((needs, excludes, key))
+    let mut beside = |texts: &[String]| match texts {
+        [] => Ok(None),
+        texts => making.group(texts).map(Some),
+    };
+    let (behind, in_front) = (beside(&rule.behind)?, beside(&rule.in_front)?);
+    needs.extend(behind.iter().chain(&in_front));
+    Ok(RuleGroups { needs, excludes, excuses, key, behind, in_front })
 }
 
 fn set_of(bits: &[usize], groups: usize) -> Groups {
@@ -139,29 +188,31 @@ impl RuleBook {
         let mut making = Making::default();
         let mut files: Vec<(String, RuleFile)> = Vec::new();
         let mut others_causes: Vec<CauseRecord> = Vec::new();
-        for (name, text) in FILES.iter().chain(others) {
-            let fault = |why: String| RuleFault { file: (*name).to_owned(), why };
+        for (name, text) in FILES.iter().copied().chain(others.iter().copied()) {
+            let fault = |why: String| RuleFault { file: name.to_owned(), why };
             let file: RuleFile = toml::from_str(text).map_err(|it| fault(it.to_string()))?;
             let mut file = file;
             others_causes.append(&mut file.causes);
             for (list, patterns) in &file.lists {
-                if making.lists.insert(list.clone(), patterns.patterns.clone()).is_some() {
+                if making.lists.insert(list.clone(), patterns.clone()).is_some() {
                     return Err(fault(format!("list {list} stands twice")));
                 }
             }
-            files.push(((*name).to_owned(), file));
+            files.push((name.to_owned(), file));
         }
         let mut topics: Vec<Topic> = Vec::new();
         let mut rules: Vec<(Rule, usize, RuleGroups)> = Vec::new();
         let mut names = BTreeSet::new();
         for (name, file) in files {
-            let RuleFile { topic, turn, rules: read, .. } = file;
-            let at = topics.iter().position(|it| it.name == topic).unwrap_or_else(|| {
-                topics.push(Topic { name: topic, turn });
-                topics.len() - 1
-            });
+            let RuleFile { topic, turn, aside, rules: read, .. } = file;
             for mut rule in read {
-                rule.component.iter_mut().for_each(|it| *it = super::pattern::lower(it));
+                let topic = rule.topic.as_ref().unwrap_or(&topic);
+                let at = topics.iter().position(|it| it.name == *topic).unwrap_or_else(|| {
+                    topics.push(Topic { name: topic.clone(), turn, aside });
+                    topics.len() - 1
+                });
+                let tags = rule.component.iter_mut().chain(&mut rule.not_component);
+                tags.for_each(|it| *it = super::pattern::lower(it));
                 let fault = |why: String| RuleFault {
                     file: name.clone(),
                     why: format!("rule {}: {why}", rule.name),
@@ -202,26 +253,32 @@ impl Making {
         let mut rules_of = alloc::vec![Vec::new(); groups];
         let mut of_component = Vec::new();
         let mut ready = Vec::new();
-        for (at, (rule, topic, (needs, excludes, key))) in rules.into_iter().enumerate() {
+        for (at, (rule, topic, of_rule)) in rules.into_iter().enumerate() {
+            let RuleGroups { needs, excludes, excuses, key, behind, in_front } = of_rule;
             match key {
                 Some(key) => rules_of[key].push(at),
                 None => of_component.push(at),
             }
-            let (needs, excludes) = (set_of(&needs, groups), set_of(&excludes, groups));
-            ready.push(ReadyRule { rule, topic, needs, excludes, key });
+            let [needs, excludes, excuses] =
+                [needs, excludes, excuses].map(|it| set_of(&it, groups));
+            ready.push(ReadyRule { rule, topic, needs, excludes, excuses, key, behind, in_front });
         }
-        let mut keys: Vec<&str> = self.patterns.iter().filter_map(Pattern::key).collect();
+        let mut keys: Vec<&str> = self.patterns.iter().filter_map(|it| it.pattern.key()).collect();
         keys.sort_unstable();
         keys.dedup();
         let mut patterns_of = alloc::vec![Vec::new(); keys.len()];
-        let mut groups_of: Vec<Groups> = Vec::new();
-        for (at, pattern) in self.patterns.iter().enumerate() {
-            let key = pattern.key().and_then(|it| keys.binary_search(&it).ok());
-            if let Some(key) = key {
+        for (at, it) in self.patterns.iter().enumerate() {
+            if let Some(key) = it.pattern.key().and_then(|it| keys.binary_search(&it).ok()) {
                 patterns_of[key].push(at);
             }
-            let own: Vec<usize> = (0..groups).filter(|it| self.groups[*it].contains(&at)).collect();
-            groups_of.push(set_of(&own, groups));
+        }
+        let mut groups_of = alloc::vec![set_of(&[], groups); self.patterns.len()];
+        let mut tag_groups_of = groups_of.clone();
+        for (group, members) in self.groups.iter().enumerate() {
+            for (at, in_tag) in members {
+                let sets = if *in_tag { &mut tag_groups_of } else { &mut groups_of };
+                sets[*at][group / 64] |= 1 << (group % 64);
+            }
         }
         let automaton = AhoCorasick::builder()
             .kind(Some(AhoCorasickKind::ContiguousNFA))
@@ -232,6 +289,7 @@ impl Making {
             patterns_of,
             patterns: self.patterns,
             groups_of,
+            tag_groups_of,
             rules_of,
             of_component,
             rules: ready,

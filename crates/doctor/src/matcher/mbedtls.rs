@@ -1,6 +1,5 @@
 //! Errors of mbedTLS by number: a code is the sum of a module's and of one of a part below it.
 
-use crate::log::{LogEvent, TlsFailure};
 use alloc::string::String;
 use alloc::vec::Vec;
 use serde::Deserialize;
@@ -56,19 +55,12 @@ impl TlsCodes {
         if whole == sum { parts } else { Vec::new() }
     }
 
-    /// Returns the event of a number: memory that is missing is the cause of all else.
+    /// Returns the meaning of a number, with its sign or without: memory that is missing is the cause of all else.
     #[must_use]
-    pub fn event(&self, sum: u32) -> Option<LogEvent> {
-        let parts = self.parts(sum);
+    pub fn meaning_of(&self, number: Option<i64>) -> Option<TlsMeaning> {
+        let parts = self.parts(u32::try_from(number?.unsigned_abs()).ok()?);
         let memory = parts.iter().any(|it| it.tells == TlsMeaning::Memory);
-        let module = parts.first()?.tells;
-        Some(match if memory { TlsMeaning::Memory } else { module } {
-            TlsMeaning::Memory => LogEvent::NoMemory,
-            TlsMeaning::Certificate => LogEvent::TlsFailed(TlsFailure::Certificate),
-            TlsMeaning::Refused => LogEvent::TlsFailed(TlsFailure::Refused),
-            TlsMeaning::Ended => LogEvent::TlsFailed(TlsFailure::Ended),
-            TlsMeaning::Other => LogEvent::TlsFailed(TlsFailure::Other),
-        })
+        if memory { Some(TlsMeaning::Memory) } else { parts.first().map(|it| it.tells) }
     }
 }
 
@@ -84,7 +76,7 @@ mod tests {
         assert_eq!(names(0x4290), ["RSA_PUBLIC_FAILED", "MPI_ALLOC_FAILED"]);
         assert_eq!(names(0x7280), ["SSL_CONN_EOF"]);
         assert!(names(0x4291).is_empty() && names(0).is_empty());
-        assert_eq!(codes.event(0x4290), Some(LogEvent::NoMemory));
-        assert_eq!(codes.event(0x2700), Some(LogEvent::TlsFailed(TlsFailure::Certificate)));
+        assert_eq!(codes.meaning_of(Some(0x4290)), Some(TlsMeaning::Memory));
+        assert_eq!(codes.meaning_of(Some(-0x2700)), Some(TlsMeaning::Certificate));
     }
 }

@@ -7,9 +7,13 @@
 //! | `{hex}` | hexadecimal digits, with `0x` or without |
 //! | `{address}` | a MAC address or an IPv4 address |
 //! | `{host}` | a name with a dot in it, or with a port |
+//! | `{domain}` | a host's name under a top-level domain |
 //! | `{duration}` | a number and `ms`, `s`, `min` or `h` |
 //! | `{word}` | letters, digits, `_`, `-`, `.` |
-//! | `{sep}` | blanks and any of `: = ( [ ' " # > ,`; also nothing |
+//! | `{ip}` | an IPv4 address, whose number is kept |
+//! | `{bytes}` | a number of bytes, with `k` or `KB` or without, and no percentage |
+//! | `{sep}` | blanks and any of `: = ( ) [ ] ' " # > ,`; also nothing |
+//! | `{gap}` | signs that are neither a digit nor a minus; also nothing |
 //! | `{text}` | any text, also none |
 //! | `^`, `$` | the begin and the end of the message |
 //! | `\|` | a border: no letter or digit stands on the other side |
@@ -31,22 +35,30 @@ enum Piece {
     Hex,
     Address,
     Host,
+    Domain,
     Duration,
     Word,
+    Ip,
+    Bytes,
     Sep,
+    Gap,
     Border,
 }
 
 /// Names of captures.
-const CAPTURE_NAMES: [(&str, Piece); 8] = [
+const CAPTURE_NAMES: [(&str, Piece); 12] = [
     ("number", Piece::Number),
     ("signed", Piece::Signed),
     ("hex", Piece::Hex),
     ("address", Piece::Address),
     ("host", Piece::Host),
+    ("domain", Piece::Domain),
     ("duration", Piece::Duration),
     ("word", Piece::Word),
+    ("ip", Piece::Ip),
+    ("bytes", Piece::Bytes),
     ("sep", Piece::Sep),
+    ("gap", Piece::Gap),
 ];
 
 /// A pattern that was read.
@@ -71,6 +83,8 @@ pub struct Match {
     pub numbers: [Option<i64>; CAPTURES],
     /// The first address, as a number: two addresses of one text are one number.
     pub address: Option<u64>,
+    /// Where the first word begins and ends.
+    pub word: Option<(usize, usize)>,
 }
 
 impl Match {
@@ -307,12 +321,22 @@ fn run(pieces: &[Piece], text: &str, from: usize, found: &mut Match) -> Option<u
             Piece::Literal(literal) => rest.starts_with(&**literal).then_some(literal.len())?,
             Piece::Border => is_border(text, at).then_some(0)?,
             Piece::Sep => rest.len() - rest.trim_start_matches(SEPARATORS).len(),
-            Piece::Word => count(rest, |it| it.is_alphanumeric() || "_-.".contains(it))?,
+            Piece::Gap => {
+                rest.find(|it: char| it.is_ascii_digit() || it == '-').unwrap_or(rest.len())
+            }
+            Piece::Word => {
+                let length = count(rest, |it| it.is_alphanumeric() || "_-.".contains(it))?;
+                found.word = found.word.or(Some((at, at + length)));
+                length
+            }
+            Piece::Ip => ip(rest, found)?,
+            Piece::Bytes => bytes(rest, found)?,
             Piece::Number => digits(rest, found)?,
             Piece::Signed => signed(rest, found)?,
             Piece::Hex => hex(rest, found)?,
             Piece::Address => address(rest, found)?,
             Piece::Host => host(rest)?,
+            Piece::Domain => domain(rest)?,
             Piece::Duration => duration(rest, found)?,
         };
     }
@@ -320,7 +344,7 @@ fn run(pieces: &[Piece], text: &str, from: usize, found: &mut Match) -> Option<u
 }
 
 /// Signs that stand between a name and its value.
-const SEPARATORS: [char; 11] = [' ', '\t', ':', '=', '(', '[', '\'', '"', '#', '>', ','];
+const SEPARATORS: [char; 13] = [' ', '\t', ':', '=', '(', ')', '[', ']', '\'', '"', '#', '>', ','];
 
 /// Returns the bytes of the characters that a text begins with, where there is one that fits.
 fn count(text: &str, fits: impl Fn(char) -> bool) -> Option<usize> {
@@ -369,6 +393,36 @@ fn address(text: &str, found: &mut Match) -> Option<usize> {
     Some(whole.len())
 }
 
+/// Reads four numbers, and what is behind the third dot up to its digits' end.
+fn ip(text: &str, found: &mut Match) -> Option<usize> {
+    let mut value = 0;
+    let mut at = 0;
+    for part in 0..4 {
+        if part > 0 {
+            at += text[at..].strip_prefix('.').map(|_| 1)?;
+        }
+        let length = count(&text[at..], |it| it.is_ascii_digit())?;
+        value = value << 8 | i64::from(text[at..at + length].parse::<u8>().ok()?);
+        at += length;
+    }
+    found.keep(value);
+    Some(at)
+}
+
+/// Reads `18504`, `95 kB` and `95.2 KB`.
+fn bytes(text: &str, found: &mut Match) -> Option<usize> {
+    let mut read = Match::default();
+    let length = digits(text, &mut read)?;
+    let unit = text[length..].trim_start_matches(|it: char| it.is_ascii_digit() || it == '.');
+    let unit = unit.trim_start();
+    if unit.starts_with('%') {
+        return None;
+    }
+    let scale = if unit.starts_with('k') { 1024 } else { 1 };
+    found.keep(read.number()?.checked_mul(scale)?);
+    Some(length)
+}
+
 /// Reads `broker.example`, and `attic:1883`.
 fn host(text: &str) -> Option<usize> {
     let word = text.split_whitespace().next()?;
@@ -380,6 +434,22 @@ fn host(text: &str) -> Option<usize> {
         !name.is_empty() && behind.starts_with(|it: char| it.is_ascii_alphanumeric())
     });
     (text.starts_with(word) && (ports || dotted)).then_some(word.len())
+}
+
+/// Last parts of names of the network at large, and of one's own.
+const TOP: [&str; 14] = [
+    "com", "org", "net", "io", "edu", "gov", "info", "cloud", "dev", "app", "local", "lan", "home",
+    "example",
+];
+
+/// Reads `time.example.com`, and `a.example.de`.
+fn domain(text: &str) -> Option<usize> {
+    let length = count(text, |it| it.is_ascii_alphanumeric() || it == '-' || it == '.')?;
+    let name = text[..length].trim_end_matches(['.', '-']);
+    let dots = name.bytes().filter(|it| *it == b'.').count();
+    let top = name.rsplit('.').next()?;
+    let of_country = dots > 1 && top.len() == 2 && top.bytes().all(|it| it.is_ascii_alphabetic());
+    (dots > 0 && (TOP.contains(&top) || of_country)).then_some(name.len())
 }
 
 /// Reads a time in milliseconds.
@@ -422,6 +492,9 @@ mod tests {
             ("Ошибка", "ОШИБКА сети"),
             ("after {duration}", "gave up after 10 s"),
             ("rssi{sep}{signed}", "rssi: -82"),
+            ("rssi{gap}{signed}", "rssi of it is -82"),
+            ("address{sep}{ip}", "IP address: 192.0.2.1"),
+            ("free heap{sep}{bytes}", "free heap = 95.2 KB"),
             ("a\\|b", "A|b"),
             ("{text}done$", "all is done"),
             ("|fail{text}|at|", "failed what at once, at the"),
@@ -436,6 +509,8 @@ mod tests {
             ("returned {hex}$", "returned 0x107 x"),
             ("connecting to {host}", "connecting to attic"),
             ("done$", "done."),
+            ("free heap{sep}{bytes}", "free heap: 95 %"),
+            ("rssi{gap}-{number}", "rssi 5 of -8"),
         ] {
             assert!(found(pattern, text).is_none(), "{pattern}: {text}");
         }

@@ -1,7 +1,8 @@
 //! Files of rules, as people write them in TOML.
 
 use super::cause::CauseRecord;
-use crate::log::{LogEvent, RecordLevel};
+use super::mbedtls::TlsMeaning;
+use crate::log::{BootSetting, LogEvent, RecordLevel};
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -17,6 +18,9 @@ pub struct RuleFile {
     /// whatever else it says.
     #[serde(default = "one")]
     pub turn: u8,
+    /// Whether what the topic tells is beside the matter: later turns are asked all the same.
+    #[serde(default)]
+    pub aside: bool,
     /// Lists of patterns that rules name by `@list`.
     #[serde(default)]
     pub lists: BTreeMap<String, PatternList>,
@@ -33,11 +37,18 @@ const fn one() -> u8 {
 }
 
 /// A list of patterns.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PatternList {
     /// Patterns, and lists by `@list`.
+    #[serde(default)]
     pub patterns: Vec<String>,
+    /// Words, each of which a word of the message begins with.
+    #[serde(default)]
+    pub words: Vec<String>,
+    /// Whether a word counts only where nothing denies it: "no error", "errors: 0". `@list?` counts all.
+    #[serde(default)]
+    pub denied: bool,
 }
 
 /// Who a line speaks of.
@@ -81,8 +92,34 @@ pub enum RuleReading {
     ClientLeft,
     /// Error of mbedTLS, whose parts name the failure.
     TlsCode,
-    /// Strength of a network that a scan shows, in dBm.
+    /// Strength of something, in dBm.
+    OtherStrength,
+    /// Strength of the access point, in dBm.
     Strength,
+    /// Setting that start-up prints.
+    Setting(BootSetting),
+    /// Free heap, in bytes.
+    FreeHeap,
+    /// Clock of the processor, in Hz.
+    Clock,
+    /// Release of ESP-IDF: two numbers.
+    Release,
+    /// Chip: a word.
+    Chip,
+    /// DTIM period.
+    Dtim,
+    /// Block ack window for receiving.
+    BlockAck,
+    /// PHY rate, in kbit/s.
+    PhyRate,
+    /// Channel.
+    Channel,
+    /// Reason of a link that ended.
+    Reason,
+    /// Reason of a link that ended, by the name that is the first word.
+    NamedReason,
+    /// Error of a socket.
+    SocketError,
 }
 
 /// A rule.
@@ -91,15 +128,20 @@ pub enum RuleReading {
 pub struct Rule {
     /// Name, one of a kind.
     pub name: String,
-    /// Log tags, of any case; `x*` stands for those that begin so. Without any the rule is of all.
+    /// Topic, where it is another one than that of the file.
+    pub topic: Option<String>,
+    /// Log tags, of any case; `x*` stands for those that begin so, `*x*` for those with it. Without any the rule is of all.
     #[serde(default)]
     pub component: Vec<String>,
+    /// Log tags of which the rule is not.
+    #[serde(default)]
+    pub not_component: Vec<String>,
     /// Levels. Without any the rule is of all, and of lines without a level.
     #[serde(default)]
     pub level: Vec<RecordLevel>,
     /// Who the line speaks of.
     pub speaks_of: RuleRole,
-    /// Patterns, of which the message has one.
+    /// Patterns, of which the message has one: each a text, `@list`, or `tag:` and one of them, which the tag has then.
     #[serde(default)]
     pub patterns: Vec<String>,
     /// Lists of patterns, of each of which the message has one, too.
@@ -108,11 +150,31 @@ pub struct Rule {
     /// Patterns, of which the message has none.
     #[serde(default)]
     pub without: Vec<String>,
+    /// Patterns beside which those of `without` do not count.
+    #[serde(default)]
+    pub excused_by: Vec<String>,
+    /// Patterns, of which one stands behind the rule's own.
+    #[serde(default)]
+    pub behind: Vec<String>,
+    /// Patterns, of which one stands in front of the rule's own.
+    #[serde(default)]
+    pub in_front: Vec<String>,
     /// Ranges, in one of which the first number of the pattern is.
     #[serde(default)]
     pub values: Vec<[i64; 2]>,
     /// Numbers of the pattern, from 1, that differ.
     pub differ: Option<[usize; 2]>,
+    /// Numbers of the pattern, from 1, that are the same.
+    pub equal: Option<[usize; 2]>,
+    /// Numbers for the first word of the pattern, which is one of these.
+    #[serde(default)]
+    pub map: BTreeMap<String, i64>,
+    /// Meaning of the number as an error of mbedTLS.
+    pub tls: Option<TlsMeaning>,
+    /// Time of the device from which on it is one, in milliseconds.
+    pub from_ms: Option<u64>,
+    /// Time of the device before which it is one, in milliseconds.
+    pub until_ms: Option<u64>,
     /// Event. A rule with none of this, `reads` and `sign` says that the line is in order.
     pub event: Option<LogEvent>,
     /// Event whose value is the first number of the pattern.
