@@ -1,11 +1,9 @@
 //! Events: the meaning of a record of a log.
 
+use super::driver;
 use super::record::{LogRecord, records};
 use super::setting::BootSetting;
-use super::topic::Subject;
-use super::words::WordCause;
-use super::{driver, trigger, words};
-use crate::matcher::{RuleBook, RuleHit};
+use crate::matcher::{RecordReading, RuleBook, RuleHit, Subject};
 use alloc::string::String;
 use alloc::vec::Vec;
 use espbench_model::sdkconfig::{Chip, IdfRelease};
@@ -130,6 +128,60 @@ pub enum TlsFailure {
     Ended,
     /// Another reason.
     Other,
+}
+
+/// A cause that the words of a record name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WordCause {
+    /// A program waits for the network, or says that it tries to join it.
+    LinkTry,
+    /// A program says that it tries to reach its broker.
+    ServerTry,
+    /// There is no link.
+    LinkDown,
+    /// There is no connection.
+    ServerDown,
+    /// A connection ended or could not be made.
+    Connections,
+    /// The link ended.
+    LinkEnded,
+    /// The network could not be joined.
+    LinkFailed,
+    /// The driver could not be started or set up.
+    WifiCall,
+    /// The signal is weak.
+    Signal,
+    /// The network is not there.
+    Absent,
+    /// The password is wrong.
+    Password,
+    /// No IP address could be had.
+    NoAddress,
+    /// A name could not be resolved.
+    Names,
+    /// TLS could not be set up.
+    Tls,
+    /// A server does not accept who the client says that it is.
+    Refused,
+    /// An ESP-NOW frame was not delivered.
+    Unheard,
+    /// An ESP-NOW peer is not known.
+    PeerNotFound,
+    /// ESP-NOW could not be started.
+    EspNowInit,
+    /// Memory could not be had.
+    Heap,
+    /// An update of the firmware failed.
+    Update,
+    /// A watchdog restarted the device.
+    Watchdog,
+    /// A stack overflowed.
+    Stack,
+    /// The supply is too low.
+    Power,
+    /// The storage of keys and values refuses a call.
+    Storage,
 }
 
 /// Name of a sign, as rules and causes have it.
@@ -301,12 +353,8 @@ fn chip<'de, D: Deserializer<'de>>(from: D) -> Result<Chip, D::Error> {
 /// Returns what a record tells; most tell nothing.
 #[must_use]
 pub fn events(record: &LogRecord<'_>) -> Vec<LogEvent> {
-    let hits = RuleBook::built_in().told(record);
-    if !hits.is_empty() || trigger::may_tell(record) {
-        all_events(record, None, &hits)
-    } else {
-        Vec::new()
-    }
+    let reading = RuleBook::built_in().read(record);
+    all_events(&reading, record, None, &reading.told())
 }
 
 /// Topic of errors of ESP-IDF's own parts, which are asked after the words.
@@ -318,6 +366,7 @@ const UPDATERS: [&str; 2] = ["ota", "esphome.ota"];
 /// Returns what rules and the driver's states tell of a record, and reads words where they tell of no event. `before` is what
 /// the lines before the record speak of, `hits` are the rules that tell of it.
 pub(super) fn all_events(
+    reading: &RecordReading<'_>,
     record: &LogRecord<'_>,
     before: Option<Subject>,
     hits: &[RuleHit],
@@ -338,7 +387,7 @@ pub(super) fn all_events(
         matches!(it, LogEvent::Rssi(_) | LogEvent::OtherRssi(_) | LogEvent::FreeHeap(_))
     };
     if found.iter().all(|it| measures(it) || is_mark(it)) {
-        let words = || words::told(record, before).or_else(|| words::made(record, before));
+        let words = || reading.words(before);
         let part = || hits.iter().find(|it| it.topic == COMPONENTS).and_then(|it| it.event);
         // What an updater says of its upload is of the update, and of no server.
         let updates = UPDATERS.iter().any(|it| record.tag.eq_ignore_ascii_case(it));

@@ -5,8 +5,6 @@
 //! | `access_point` | the device's own access point and its clients |
 //! | `address` | an address in the line behind its label |
 //! | `boot` | names of chips |
-//! | `clause` | parts of sentences, and signs of failure in them |
-//! | `device` | causes in the device itself, by a program's words |
 //! | `driver` | the driver's lines of its states |
 //! | `event` | what a record tells: a disconnection, a panic, a setting |
 //! | `format` | heads of records, in the format of each program |
@@ -16,22 +14,13 @@
 //! | `record` | records of a line |
 //! | `scan` | networks of a scan whose security is too old |
 //! | `setting` | settings that start-up prints |
-//! | `signs` | words of failures |
 //! | `silence` | what has to come behind a line, and does not, or comes as a line of its own |
-//! | `subjects` | words of what fails |
-//! | `topic` | what a record speaks of: the network, a broker, a server, or none of them |
 //! | `traceback` | backtraces of Python |
-//! | `trigger` | words without which a record tells nothing |
-//! | `waits` | programs that wait, or try again |
-//! | `wordlist` | lists of words, and how they are found |
-//! | `words` | a second reading: a failure beside a subject |
 //! | `wrapped` | lines that a terminal wrapped |
 
 mod access_point;
 mod address;
 mod boot;
-mod clause;
-mod device;
 mod driver;
 mod event;
 mod format;
@@ -41,23 +30,16 @@ mod reader;
 mod record;
 mod scan;
 mod setting;
-mod signs;
 mod silence;
-mod subjects;
-mod topic;
 mod traceback;
-mod trigger;
-mod waits;
-mod wordlist;
-mod words;
 mod wrapped;
 
 pub(crate) use access_point::{CLIENT_SERVED, MACHINE_SIGNS};
 pub(crate) use boot::named as chip_named;
 pub use event::{
-    EspNowError, LogEvent, PhyGeneration, PowerSaveType, ResetReason, SignName, TlsFailure, events,
+    EspNowError, LogEvent, PhyGeneration, PowerSaveType, ResetReason, SignName, TlsFailure,
+    WordCause, events,
 };
 pub use reader::{ADDRESS_MS, EventCounts, EvidenceSource, LogPlace, LogReader, LogSummary};
 pub use record::{LogRecord, RecordLevel, plain, records};
 pub use setting::BootSetting;
-pub use words::WordCause;

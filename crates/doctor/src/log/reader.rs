@@ -1,19 +1,16 @@
 //! A log as it streams by.
 
 use super::access_point::AccessPoint;
-use super::event::{LogEvent, ResetReason, all_events};
+use super::event::{LogEvent, ResetReason, WordCause, all_events};
 use super::open_crash::OpenCrash;
 use super::prefix::Numbering;
 use super::record::{LogRecord, lines_in_one, plain, records};
 use super::scan::OldNetworks;
 use super::silence::Silence;
-use super::topic::{self, Subject};
 use super::traceback::Traceback;
-use super::trigger::may_tell;
-use super::words::WordCause;
 use super::wrapped::WrappedLine;
 use super::{address, driver};
-use crate::matcher::{RuleBook, RulesOfLog};
+use crate::matcher::{RuleBook, RulesOfLog, Subject};
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -293,30 +290,28 @@ impl LogReader {
             if let Some(event) = self.traceback.see(record) {
                 self.take(event, record, from.number);
             }
-            let hits = self.summary.rules.0.told(record);
+            let reading = self.summary.rules.0.read(record);
+            let hits = reading.told();
             // What names an address is no bare "connected".
             self.addressed =
                 hits.iter().any(|it| it.topic == ADDRESS && it.event == Some(LogEvent::GotIp));
-            if !hits.is_empty() || may_tell(record) {
-                let near = self.subject.filter(|it| from.number - it.1 <= NEAR);
-                let mut made = false;
-                self.keys = driver::has_keys_open(record.text, self.keys);
-                let has_level = record.level.is_some();
-                for event in all_events(record, near.map(|it| it.0), &hits) {
-                    let of_event = hits.iter().find(|it| it.event == Some(event));
-                    let client = of_event.and_then(|it| it.found.address);
-                    for event in self.access_point.take(event, client, has_level) {
-                        made |= matches!(event, LogEvent::GotIp | LogEvent::Associated);
-                        self.take(event, record, from.number);
-                    }
+            let near = self.subject.filter(|it| from.number - it.1 <= NEAR);
+            let mut made = false;
+            self.keys = driver::has_keys_open(record.text, self.keys);
+            let has_level = record.level.is_some();
+            for event in all_events(&reading, record, near.map(|it| it.0), &hits) {
+                let of_event = hits.iter().find(|it| it.event == Some(event));
+                let client = of_event.and_then(|it| it.found.address);
+                for event in self.access_point.take(event, client, has_level) {
+                    made |= matches!(event, LogEvent::GotIp | LogEvent::Associated);
+                    self.take(event, record, from.number);
                 }
-                self.subject = topic::subject(record, near.map(|it| it.0))
-                    .map(|it| (it, from.number))
-                    .or(near);
-                // Where the network is joined, a bare "connection failed" is of a server.
-                if made {
-                    self.subject = None;
-                }
+            }
+            let subject = reading.subject(near.map(|it| it.0));
+            self.subject = subject.map(|it| (it, from.number)).or(near);
+            // Where the network is joined, a bare "connection failed" is of a server.
+            if made {
+                self.subject = None;
             }
             self.silence.see(record);
             self.summary.last_ms = record.uptime_ms.or(self.summary.last_ms);

@@ -2,7 +2,6 @@
 
 use super::event::LogEvent;
 use super::record::LogRecord;
-use super::wordlist as list;
 use alloc::borrow::ToOwned as _;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -86,10 +85,18 @@ fn old_network(text: &str) -> Option<&str> {
         Some(matches!(word, "1" | "2"))
     };
     let is_old = NUMBERED.iter().find_map(numbered).unwrap_or(false)
-        || list::has_whole(&lower, &OLD)
+        || has_whole(&lower, &OLD)
         || BRACKETED.iter().any(|it| lower.contains(it));
     let name = is_scan.then(|| name_of(text, &lower)).flatten()?;
     (is_old && (SHORTEST..=NAME).contains(&name.len())).then_some(name)
+}
+
+/// Returns whether a text has one of the words, each by itself.
+fn has_whole(text: &str, words: &[&str]) -> bool {
+    let is_end = |it: Option<char>| !it.is_some_and(|it| it.is_ascii_alphanumeric());
+    words.iter().flat_map(|word| text.match_indices(word)).any(|(at, word)| {
+        is_end(text[..at].chars().next_back()) && is_end(text[at + word.len()..].chars().next())
+    })
 }
 
 /// Returns the name in a line of a scan: behind "SSID", in quotes or up to a comma, or what the line begins with.

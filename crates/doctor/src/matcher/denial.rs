@@ -7,6 +7,13 @@ pub(super) fn is_denied(text: &str, hit: &Match) -> bool {
     is_short(text, hit) || denies(text, hit)
 }
 
+/// Returns whether what stands behind "timeout" is its length: a setting.
+pub(super) fn is_setting(text: &str, hit: &Match) -> bool {
+    let rest = text[hit.end..].trim_start_matches([' ', ':', '=', '(', 's']);
+    rest.starts_with(|it: char| it.is_ascii_digit())
+        || ["set", "not set", "is set", "value", "ms", "of "].iter().any(|it| rest.starts_with(it))
+}
+
 /// Returns whether "err" is a part of another word.
 fn is_short(text: &str, hit: &Match) -> bool {
     &text[hit.start..hit.end] == "err"

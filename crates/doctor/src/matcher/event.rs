@@ -1,8 +1,8 @@
-//! What a rule that matched tells: its event, with the numbers and words of its pattern.
+//! Event of a rule that matched, with the numbers and words of its pattern.
 
 use super::pattern::Match;
 use super::rule::{Rule, RuleReading};
-use super::word;
+use super::search::word;
 use crate::log::{LogEvent, SignName, chip_named};
 use crate::reason;
 use espbench_model::sdkconfig::IdfRelease;

@@ -4,6 +4,7 @@ use super::cause::{CauseFile, CauseRecord};
 use super::mbedtls::TlsCodes;
 use super::pattern::Pattern;
 use super::rule::{PatternList, Rule, RuleFile};
+use super::words::{self, FACTS, WordTopics};
 use super::{Groups, ReadyRule, RuleBook, SearchPattern, Topic};
 use crate::log::MACHINE_SIGNS;
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
@@ -26,7 +27,7 @@ const FILES: &[(&str, &str)] = &files!(
     "access_point.toml" "address.toml" "air.toml" "allocator.toml" "beside.toml" "boot.toml" "check.toml" "codes.toml"
     "components.toml" "crash.toml" "disconnection.toml" "esp_now.toml" "files.toml" "harmless.toml" "heap.toml" "hosted.toml"
     "link.toml" "lists.toml" "memory.toml" "network.toml" "parts.toml" "reset.toml" "scan.toml" "settings.toml"
-    "start.toml" "station.toml" "strength.toml" "tls.toml"
+    "start.toml" "station.toml" "strength.toml" "subjects.toml" "tls.toml" "words.toml"
 );
 
 /// Causes that the doctor has of its own.
@@ -55,14 +56,22 @@ impl fmt::Display for RuleFault {
 
 impl core::error::Error for RuleFault {}
 
-/// A pattern of a group: its number, and whether the tag has it.
-type Member = (usize, bool);
+/// A member of a group.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Member {
+    /// A pattern that the message has.
+    Text(usize),
+    /// A pattern that the tag has.
+    Tag(usize),
+    /// A fact that the reader knows of a text, by its place in [`FACTS`].
+    Fact(usize),
+}
 
 /// A book in the making.
 #[derive(Default)]
 struct Making {
     patterns: Vec<SearchPattern>,
-    pattern_at: BTreeMap<(String, bool), usize>,
+    pattern_at: BTreeMap<(String, (bool, bool)), usize>,
     /// Groups as the sets of their patterns.
     groups: Vec<BTreeSet<Member>>,
     group_at: BTreeMap<BTreeSet<Member>, usize>,
@@ -72,12 +81,16 @@ struct Making {
 impl Making {
     /// Adds the patterns that a text of a rule stands for to a group: one, or all of a list.
     fn add(&mut self, text: &str, group: &mut BTreeSet<Member>, depth: u8) -> Result<(), Fault> {
+        if let Some(at) = FACTS.iter().position(|it| *it == text) {
+            group.insert(Member::Fact(at));
+            return Ok(());
+        }
         let (text, in_tag) = match text.strip_prefix("tag:") {
             Some(text) => (text, true),
             None => (text, false),
         };
         let Some(name) = text.strip_prefix('@') else {
-            return self.add_pattern(text, false, in_tag, group);
+            return self.add_pattern(text, (false, false), in_tag, group);
         };
         let (name, all) = match name.strip_suffix('?') {
             Some(name) => (name, true),
@@ -90,7 +103,8 @@ impl Making {
             self.add(&text, group, depth - 1)?;
         }
         for word in &list.words {
-            self.add_pattern(&format!("|{word}"), list.denied && !all, in_tag, group)?;
+            let conditions = (list.denied && !all, list.length && !all);
+            self.add_pattern(&format!("|{word}"), conditions, in_tag, group)?;
         }
         Ok(())
     }
@@ -98,21 +112,23 @@ impl Making {
     fn add_pattern(
         &mut self,
         text: &str,
-        denied: bool,
+        conditions: (bool, bool),
         in_tag: bool,
         group: &mut BTreeSet<Member>,
     ) -> Result<(), Fault> {
-        let at = match self.pattern_at.get(&(text.to_owned(), denied)) {
+        let key = (text.to_owned(), conditions);
+        let at = match self.pattern_at.get(&key) {
             Some(at) => *at,
             None => {
                 let pattern =
                     Pattern::read(text).map_err(|why| format!("pattern {text:?}: {why}"))?;
-                self.patterns.push(SearchPattern { pattern, denied });
-                self.pattern_at.insert((text.to_owned(), denied), self.patterns.len() - 1);
+                let (denied, length) = conditions;
+                self.patterns.push(SearchPattern { pattern, denied, length });
+                self.pattern_at.insert(key, self.patterns.len() - 1);
                 self.patterns.len() - 1
             }
         };
-        group.insert((at, in_tag));
+        group.insert(if in_tag { Member::Tag(at) } else { Member::Text(at) });
         Ok(())
     }
 
@@ -160,9 +176,10 @@ fn groups_of(rule: &Rule, making: &mut Making) -> Result<RuleGroups, String> {
     if rule.patterns.is_empty() && rule.component.is_empty() {
         return Err("it has neither patterns nor a component".into());
     }
-    let events = [rule.event.is_some(), rule.reads.is_some(), rule.sign.is_some()];
+    let events =
+        [rule.event.is_some(), rule.reads.is_some(), rule.sign.is_some(), rule.family.is_some()];
     if events.iter().filter(|it| **it).count() > 1 {
-        return Err("it has more than one of event, reads and sign".into());
+        return Err("it has more than one of event, reads, sign and family".into());
     }
     let mut beside = |texts: &[String]| match texts {
         [] => Ok(None),
@@ -184,7 +201,7 @@ impl RuleBook {
     ///
     /// # Errors
     /// Where a file is no TOML of rules, a pattern is none, or two rules have one name.
-    pub fn read(others: &[(&str, &str)]) -> Result<Self, RuleFault> {
+    pub fn from_files(others: &[(&str, &str)]) -> Result<Self, RuleFault> {
         let mut making = Making::default();
         let mut files: Vec<(String, RuleFile)> = Vec::new();
         let mut others_causes: Vec<CauseRecord> = Vec::new();
@@ -243,20 +260,21 @@ impl RuleBook {
 impl Making {
     /// Makes the book ready.
     fn book(
-        self,
+        mut self,
         topics: Vec<Topic>,
         rules: Vec<(Rule, usize, RuleGroups)>,
         causes: Vec<CauseRecord>,
         tls: TlsCodes,
     ) -> Result<RuleBook, String> {
+        let signs = words::sign_lists().map(|it| self.group(&it)).collect::<Result<_, _>>()?;
         let groups = self.groups.len();
-        let mut rules_of = alloc::vec![Vec::new(); groups];
+        let mut rules_of = [(); 2].map(|()| alloc::vec![Vec::<usize>::new(); groups]);
         let mut of_component = Vec::new();
         let mut ready = Vec::new();
         for (at, (rule, topic, of_rule)) in rules.into_iter().enumerate() {
             let RuleGroups { needs, excludes, excuses, key, behind, in_front } = of_rule;
             match key {
-                Some(key) => rules_of[key].push(at),
+                Some(key) => rules_of[usize::from(topics[topic].of_words())][key].push(at),
                 None => of_component.push(at),
             }
             let [needs, excludes, excuses] =
@@ -274,22 +292,37 @@ impl Making {
         }
         let mut groups_of = alloc::vec![set_of(&[], groups); self.patterns.len()];
         let mut tag_groups_of = groups_of.clone();
+        let mut fact_groups_of = alloc::vec![set_of(&[], groups); FACTS.len()];
         for (group, members) in self.groups.iter().enumerate() {
-            for (at, in_tag) in members {
-                let sets = if *in_tag { &mut tag_groups_of } else { &mut groups_of };
-                sets[*at][group / 64] |= 1 << (group % 64);
+            for member in members {
+                let set = match *member {
+                    Member::Text(at) => &mut groups_of[at],
+                    Member::Tag(at) => &mut tag_groups_of[at],
+                    Member::Fact(at) => &mut fact_groups_of[at],
+                };
+                set[group / 64] |= 1 << (group % 64);
             }
         }
         let automaton = AhoCorasick::builder()
             .kind(Some(AhoCorasickKind::ContiguousNFA))
             .build(&keys)
             .map_err(|it| it.to_string())?;
+        let of_words = (0..groups).filter(|it| !rules_of[1][*it].is_empty());
+        let word_keys = set_of(&of_words.collect::<Vec<_>>(), groups);
+        let mut turns: Vec<usize> =
+            (0..topics.len()).filter(|it| !topics[*it].of_words()).collect();
+        turns.sort_by_key(|it| topics[*it].turn);
         Ok(RuleBook {
             automaton,
             patterns_of,
             patterns: self.patterns,
             groups_of,
             tag_groups_of,
+            fact_groups_of,
+            word_keys,
+            signs,
+            word_topics: WordTopics::of(&topics),
+            turns,
             rules_of,
             of_component,
             rules: ready,

@@ -4,11 +4,13 @@
 //! |---|---|
 //! | `cause` | causes as data, by the signs that rules name |
 //! | `denial` | signs of failure that are denied by what stands around them |
-//! | `event` | what a rule that matched tells |
+//! | `event` | event of a rule that matched |
 //! | `load` | rules that were read, made ready for the search |
 //! | `mbedtls` | errors of mbedTLS by number |
 //! | `pattern` | the language of patterns |
 //! | `rule` | files of rules as people write them |
+//! | `search` | a record that is read: which rules it meets |
+//! | `words` | a reading by words of what no other rule knows |
 //!
 //! One automaton looks for the longest literal text of each pattern; only patterns whose text is there are tried, and only
 //! rules whose patterns match.
@@ -20,8 +22,12 @@ mod load;
 pub mod mbedtls;
 pub mod pattern;
 pub mod rule;
+mod search;
+mod words;
 
 pub use load::RuleFault;
+pub use search::RecordReading;
+pub use words::Subject;
 
 use crate::log::{LogEvent, LogRecord};
 use aho_corasick::AhoCorasick;
@@ -29,11 +35,11 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 use cause::CauseRecord;
-use denial::is_denied;
 use mbedtls::TlsCodes;
 use once_cell::race::OnceBox;
 use pattern::{Match, Pattern};
 use rule::Rule;
+use words::WordTopics;
 
 /// A set of groups of patterns, a bit each.
 type Groups = Box<[u64]>;
@@ -75,10 +81,20 @@ pub struct RuleBook {
     patterns: Vec<SearchPattern>,
     /// For each pattern the groups that it is in where the message has it.
     groups_of: Vec<Groups>,
-    /// The same where the tag has it.
+    /// For each pattern the groups that it is in where the tag has it.
     tag_groups_of: Vec<Groups>,
-    /// For each group the rules whose own patterns it has.
-    rules_of: Vec<Vec<usize>>,
+    /// For each fact of a text the groups that it is in.
+    fact_groups_of: Vec<Groups>,
+    /// For each group the rules whose own patterns it has: those of the reading by words apart.
+    rules_of: [Vec<Vec<usize>>; 2],
+    /// Groups of the reading by words that are some rule's own.
+    word_keys: Groups,
+    /// Groups of the signs of failure, in the order of [`words::SIGNS`].
+    signs: Vec<usize>,
+    /// Topics of the reading by words.
+    word_topics: WordTopics,
+    /// Topics of all other rules by their turns.
+    turns: Vec<usize>,
     /// Rules of a component alone.
     of_component: Vec<usize>,
     rules: Vec<ReadyRule>,
@@ -95,13 +111,8 @@ struct SearchPattern {
     pattern: Pattern,
     /// Whether it counts only where nothing denies it.
     denied: bool,
-}
-
-/// A pattern that matched.
-#[derive(Clone, Copy, Debug)]
-struct Hit {
-    pattern: usize,
-    found: Match,
+    /// Whether it counts only where no number behind it is its length.
+    length: bool,
 }
 
 /// A rule that tells what a record says.
@@ -121,6 +132,13 @@ pub struct RuleHit {
 
 static BUILT_IN: OnceBox<RuleBook> = OnceBox::new();
 
+impl Topic {
+    /// Returns whether the topic is of the reading by words.
+    const fn of_words(&self) -> bool {
+        self.turn == words::TURN
+    }
+}
+
 impl RuleBook {
     /// Returns the rules that the doctor has of its own.
     ///
@@ -128,7 +146,7 @@ impl RuleBook {
     /// Where they are wrong, which a test excludes.
     #[must_use]
     pub fn built_in() -> &'static Self {
-        BUILT_IN.get_or_init(|| Box::new(Self::read(&[]).expect("the rules are tested")))
+        BUILT_IN.get_or_init(|| Box::new(Self::from_files(&[]).expect("the rules are tested")))
     }
 
     /// Returns all rules.
@@ -147,143 +165,17 @@ impl RuleBook {
         self.causes.iter()
     }
 
+    /// Begins to read a record.
+    #[must_use]
+    pub fn read<'r>(&'static self, record: &'r LogRecord<'r>) -> RecordReading<'r> {
+        RecordReading::of(self, record)
+    }
+
     /// Returns the rules that tell what a record says: of each topic the one that comes first.
     #[must_use]
     pub fn told(&'static self, record: &LogRecord<'_>) -> Vec<RuleHit> {
-        let text = pattern::lower(record.text);
-        let mut groups = alloc::vec![0; self.groups.div_ceil(64)].into_boxed_slice();
-        let hits = self.hits(&text, &self.groups_of, &mut groups);
-        let tag = pattern::lower(record.tag);
-        self.hits(&tag, &self.tag_groups_of, &mut groups);
-        let mut best: Vec<Option<(usize, Match)>> = alloc::vec![None; self.topics.len()];
-        let keys = groups
-            .iter()
-            .enumerate()
-            .flat_map(|(word, bits)| Bits(*bits).map(move |it| word * 64 + it));
-        let candidates = keys.flat_map(|it| &self.rules_of[it]).chain(&self.of_component);
-        for &at in candidates {
-            let ready = &self.rules[at];
-            let place = &mut best[ready.topic];
-            let before = |other: usize| {
-                (self.rules[other].rule.priority, core::cmp::Reverse(other))
-                    > (ready.rule.priority, core::cmp::Reverse(at))
-            };
-            if place.is_some_and(|it| it.0 == at || before(it.0)) {
-                continue;
-            }
-            if let Some(found) = self.meets(ready, record, &tag, &text, &hits, &groups) {
-                *place = Some((at, found));
-            }
-        }
-        let mut turns: Vec<usize> = (0..self.topics.len()).collect();
-        turns.sort_by_key(|it| self.topics[*it].turn);
-        let mut told: Vec<RuleHit> = Vec::new();
-        let (mut turn, mut decided) = (0, false);
-        for topic in turns {
-            let next = self.topics[topic].turn;
-            if next > turn && decided {
-                break;
-            }
-            turn = next;
-
-            let Some((at, found)) = best[topic] else { continue };
-            let rule = &self.rules[at].rule;
-            let event = event::of(rule, &found, record.text, &text);
-            decided |= turn == 0 || event.is_some() && !self.topics[topic].aside;
-            let topic = &self.topics[topic].name;
-            told.push(RuleHit { rule, found, event, topic, is_harmless: turn == 0 });
-        }
-        told
+        self.read(record).told()
     }
-
-    /// Finds the patterns of a text of lower case, and adds the groups that they are in.
-    fn hits(&self, text: &str, groups_of: &[Groups], groups: &mut Groups) -> Vec<Hit> {
-        let mut hits = Vec::new();
-        for key in self.automaton.find_overlapping_iter(text) {
-            for &at in &self.patterns_of[key.pattern().as_usize()] {
-                let SearchPattern { pattern, denied } = &self.patterns[at];
-                let found = pattern.at(text, key.start());
-                if let Some(found) = found.filter(|it| !(*denied && is_denied(text, it))) {
-                    hits.push(Hit { pattern: at, found });
-                    unite(groups, &groups_of[at]);
-                }
-            }
-        }
-        hits
-    }
-
-    /// Returns the match of a rule that a record meets.
-    fn meets(
-        &self,
-        ready: &ReadyRule,
-        record: &LogRecord<'_>,
-        tag: &str,
-        text: &str,
-        hits: &[Hit],
-        groups: &[u64],
-    ) -> Option<Match> {
-        let rule = &ready.rule;
-        let fits = rule.is_of(record, tag)
-            && covers(groups, &ready.needs)
-            && (!meet(groups, &ready.excludes) || meet(groups, &ready.excuses));
-        if !fits {
-            return None;
-        }
-        let Some(key) = ready.key else { return Some(Match::default()) };
-        let of =
-            |group: usize| hits.iter().filter(move |it| has(&self.groups_of[it.pattern], group));
-        let stands = |group: Option<usize>, is: &dyn Fn(&Match) -> bool| {
-            group.is_none_or(|it| of(it).any(|it| is(&it.found)))
-        };
-        // Where the tag has the pattern, there is no place in the message.
-        let in_tag = of(key).next().is_none().then(Match::default);
-        of(key).map(|it| it.found).chain(in_tag).find(|own| {
-            rule.takes(own, text)
-                && rule.tls.is_none_or(|it| self.tls.meaning_of(own.number()) == Some(it))
-                && stands(ready.behind, &|it| it.start >= own.end)
-                && stands(ready.in_front, &|it| it.end <= own.start)
-        })
-    }
-}
-
-impl Rule {
-    /// Returns whether the rule is of the part, level and time of a record; `tag` is of lower case.
-    fn is_of(&self, record: &LogRecord<'_>, tag: &str) -> bool {
-        let has = |tags: &[String]| tags.iter().any(|it| is_tag(it, tag));
-        let level = || record.level.is_some_and(|it| self.level.contains(&it));
-        let since = self.from_ms.is_none_or(|from| record.uptime_ms.is_some_and(|it| it >= from));
-        let until = self.until_ms.is_none_or(|to| record.uptime_ms.is_some_and(|it| it < to));
-        (self.level.is_empty() || level())
-            && (self.component.is_empty() || has(&self.component))
-            && !has(&self.not_component)
-            && since
-            && until
-    }
-
-    /// Returns whether the numbers and the word of a match are those of the rule.
-    fn takes(&self, found: &Match, text: &str) -> bool {
-        let within = |it: i64| self.values.iter().any(|[from, to]| (*from..=*to).contains(&it));
-        let number = |at: usize| found.numbers.get(at.checked_sub(1)?).copied().flatten();
-        (self.values.is_empty() || found.number().is_some_and(within))
-            && self.differ.is_none_or(|[a, b]| number(a) != number(b))
-            && self.equal.is_none_or(|[a, b]| number(a) == number(b))
-            && (self.map.is_empty()
-                || word(found, text).is_some_and(|it| self.map.contains_key(it)))
-    }
-}
-
-/// Returns whether a tag of lower case is one that a rule names.
-fn is_tag(named: &str, tag: &str) -> bool {
-    match (named.strip_prefix('*'), named.strip_suffix('*')) {
-        (Some(rest), Some(_)) => rest.strip_suffix('*').is_some_and(|it| tag.contains(it)),
-        (None, Some(begin)) => tag.starts_with(begin),
-        _ => tag == named,
-    }
-}
-
-/// Returns the first word of a match.
-fn word<'a>(found: &Match, text: &'a str) -> Option<&'a str> {
-    found.word.and_then(|(from, to)| text.get(from..to))
 }
 
 /// Rules that a log was read with.
@@ -303,32 +195,3 @@ impl PartialEq for RulesOfLog {
 }
 
 impl Eq for RulesOfLog {}
-
-/// Places of the bits of a word.
-struct Bits(u64);
-
-impl Iterator for Bits {
-    type Item = usize;
-
-    fn next(&mut self) -> Option<usize> {
-        let at = self.0.trailing_zeros() as usize;
-        self.0 &= self.0.wrapping_sub(1);
-        (at < 64).then_some(at)
-    }
-}
-
-fn unite(set: &mut [u64], with: &[u64]) {
-    set.iter_mut().zip(with).for_each(|(a, b)| *a |= b);
-}
-
-fn covers(set: &[u64], part: &[u64]) -> bool {
-    set.iter().zip(part).all(|(a, b)| a & b == *b)
-}
-
-fn meet(a: &[u64], b: &[u64]) -> bool {
-    a.iter().zip(b).any(|(a, b)| a & b != 0)
-}
-
-fn has(set: &[u64], bit: usize) -> bool {
-    set[bit / 64] & 1 << (bit % 64) != 0
-}

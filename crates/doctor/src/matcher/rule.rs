@@ -49,6 +49,9 @@ pub struct PatternList {
     /// Whether a word counts only where nothing denies it: "no error", "errors: 0". `@list?` counts all.
     #[serde(default)]
     pub denied: bool,
+    /// Whether a word counts only where no number behind it says that it is a setting: "timeout: 30".
+    #[serde(default)]
+    pub length: bool,
 }
 
 /// Who a line speaks of.
@@ -122,6 +125,36 @@ pub enum RuleReading {
     SocketError,
 }
 
+/// Kind of subject that a text has. A clause without one has that of what stands before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SubjectFamily {
+    /// The network.
+    Wifi,
+    /// A broker of MQTT.
+    Broker,
+    /// A server, or what speaks to it.
+    Server,
+    /// ESP-NOW.
+    EspNow,
+    /// Parts beside the link: Bluetooth, displays, files.
+    Other,
+}
+
+impl SubjectFamily {
+    /// Returns the name as rules have it behind `own:` and `context:`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Wifi => "wifi",
+            Self::Broker => "broker",
+            Self::Server => "server",
+            Self::EspNow => "esp-now",
+            Self::Other => "other",
+        }
+    }
+}
+
 /// A rule.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -181,6 +214,8 @@ pub struct Rule {
     pub reads: Option<RuleReading>,
     /// Sign of a cause, by a name that the causes have.
     pub sign: Option<String>,
+    /// Subject that the text has, for the reading by words.
+    pub family: Option<SubjectFamily>,
     /// Rules of a higher priority come first; of two alike, the one that stands first.
     #[serde(default)]
     pub priority: i16,
