@@ -204,8 +204,8 @@ impl SearchPattern {
     /// Finds the pattern at the place of its key.
     fn at(&self, text: &str, key: usize) -> Option<Match> {
         let counts = |it: &Match| {
-            let denied = self.denied && is_denied(text, it);
-            !denied && !(self.length && is_setting(text, it))
+            let is_none = self.denied && is_denied(text, it);
+            !(is_none || self.length && is_setting(text, it))
         };
         self.pattern.at(text, key).filter(counts)
     }
