@@ -11,7 +11,8 @@ fn told(line: &str) -> Vec<&'static str> {
     let mut told = Vec::new();
     for record in records(&line) {
         let reading = book.read(&record);
-        told.extend(reading.told().iter().map(|it| &*it.rule.name));
+        // Whatever the turn of its topic.
+        told.extend(reading.met().iter().map(|it| &*it.name));
         // A bare failure is of what the lines before it speak of: an example may begin with that.
         told.extend(reading.word_rules(None).iter().map(|it| &*it.name));
     }

@@ -25,7 +25,8 @@ pub(super) fn of(rule: &'static Rule, found: &Match, text: &str, lower: &str) ->
         RuleReading::Chip => return chip_named(first()?).map(LogEvent::Chip),
         RuleReading::NamedReason => return reason::by_name(first()?).and_then(|it| known(it.code)),
         RuleReading::Release => {
-            let [major, minor] = [found.numbers[0]?, found.numbers[1]?].map(u8::try_from);
+            let [major, minor, ..] = *found.numbers() else { return None };
+            let [major, minor] = [major, minor].map(u8::try_from);
             return Some(LogEvent::Release(IdfRelease::new(major.ok()?, minor.ok()?)));
         }
         _ => {}

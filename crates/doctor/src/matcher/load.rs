@@ -151,6 +151,7 @@ const MOST_DEPTH: u8 = 4;
 /// Groups of a rule.
 struct RuleGroups {
     needs: Vec<usize>,
+    with: Vec<usize>,
     excludes: Vec<usize>,
     excuses: Vec<usize>,
     key: Option<usize>,
@@ -162,9 +163,11 @@ fn groups_of(rule: &Rule, making: &mut Making) -> Result<RuleGroups, String> {
     let mut needs = Vec::new();
     let key = if rule.patterns.is_empty() { None } else { Some(making.group(&rule.patterns)?) };
     needs.extend(key);
+    let mut with = Vec::new();
     for texts in &rule.with {
-        needs.push(making.group(texts)?);
+        with.push(making.group(texts)?);
     }
+    needs.extend(&with);
     let mut excludes = Vec::new();
     if !rule.without.is_empty() {
         excludes.push(making.group(&rule.without)?);
@@ -187,7 +190,7 @@ fn groups_of(rule: &Rule, making: &mut Making) -> Result<RuleGroups, String> {
     };
     let (behind, in_front) = (beside(&rule.behind)?, beside(&rule.in_front)?);
     needs.extend(behind.iter().chain(&in_front));
-    Ok(RuleGroups { needs, excludes, excuses, key, behind, in_front })
+    Ok(RuleGroups { needs, with, excludes, excuses, key, behind, in_front })
 }
 
 fn set_of(bits: &[usize], groups: usize) -> Groups {
@@ -272,14 +275,24 @@ impl Making {
         let mut of_component = Vec::new();
         let mut ready = Vec::new();
         for (at, (rule, topic, of_rule)) in rules.into_iter().enumerate() {
-            let RuleGroups { needs, excludes, excuses, key, behind, in_front } = of_rule;
+            let RuleGroups { needs, with, excludes, excuses, key, behind, in_front } = of_rule;
             match key {
                 Some(key) => rules_of[usize::from(topics[topic].of_words())][key].push(at),
                 None => of_component.push(at),
             }
             let [needs, excludes, excuses] =
                 [needs, excludes, excuses].map(|it| set_of(&it, groups));
-            ready.push(ReadyRule { rule, topic, needs, excludes, excuses, key, behind, in_front });
+            ready.push(ReadyRule {
+                rule,
+                topic,
+                with,
+                needs,
+                excludes,
+                excuses,
+                key,
+                behind,
+                in_front,
+            });
         }
         let mut keys: Vec<&str> = self.patterns.iter().filter_map(|it| it.pattern.key()).collect();
         keys.sort_unstable();

@@ -5,6 +5,7 @@
 //! | `cause` | causes as data, by the signs that rules name |
 //! | `denial` | signs of failure that are denied by what stands around them |
 //! | `event` | event of a rule that matched |
+//! | `explain` | which rules a line meets, and why others do not |
 //! | `load` | rules that were read, made ready for the search |
 //! | `mbedtls` | errors of mbedTLS by number |
 //! | `pattern` | the language of patterns |
@@ -18,6 +19,7 @@
 pub mod cause;
 mod denial;
 mod event;
+pub mod explain;
 mod load;
 pub mod mbedtls;
 pub mod pattern;
@@ -55,6 +57,8 @@ struct ReadyRule {
     excludes: Groups,
     /// Groups beside which those do not count.
     excuses: Groups,
+    /// Groups of the lists of `with`.
+    with: Vec<usize>,
     /// Group of the rule's own patterns; none of a rule that is of a component alone.
     key: Option<usize>,
     /// Group of which one stands behind the rule's own patterns.

@@ -79,8 +79,9 @@ pub struct Match {
     pub start: usize,
     /// Byte behind the last one.
     pub end: usize,
-    /// Numbers in the order of the pattern.
-    pub numbers: [Option<i64>; CAPTURES],
+    /// Numbers in the order of the pattern, as many as `count`.
+    numbers: [i64; CAPTURES],
+    count: u8,
     /// The first address, as a number: two addresses of one text are one number.
     pub address: Option<u64>,
     /// Where the first word begins and ends.
@@ -90,13 +91,20 @@ pub struct Match {
 impl Match {
     /// Returns the first number.
     #[must_use]
-    pub const fn number(&self) -> Option<i64> {
-        self.numbers[0]
+    pub fn number(&self) -> Option<i64> {
+        self.numbers().first().copied()
+    }
+
+    /// Returns the numbers in the order of the pattern.
+    #[must_use]
+    pub fn numbers(&self) -> &[i64] {
+        &self.numbers[..usize::from(self.count)]
     }
 
     fn keep(&mut self, value: i64) {
-        if let Some(free) = self.numbers.iter_mut().find(|it| it.is_none()) {
-            *free = Some(value);
+        if let Some(free) = self.numbers.get_mut(usize::from(self.count)) {
+            *free = value;
+            self.count += 1;
         }
     }
 }
@@ -516,7 +524,7 @@ mod tests {
         }
         assert_eq!(found("reason{sep}{number}", "Reason: 202").unwrap().number(), Some(202));
         let channels = found("o:{number},{number} n:{number},{number}", "o:1,1 n:4,1").unwrap();
-        assert_eq!(channels.numbers, [Some(1), Some(1), Some(4), Some(1)]);
+        assert_eq!(channels.numbers(), [1, 1, 4, 1]);
         let address = |text| found("from {address}", text).unwrap().address;
         assert_ne!(address("from 192.0.2.1"), address("from 192.0.2.2"));
     }

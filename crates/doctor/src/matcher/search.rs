@@ -1,12 +1,14 @@
 //! A record that is read: which patterns it has, and which rules it meets.
 
 use super::denial::{is_denied, is_setting};
+use super::explain::RuleOutcome;
 use super::pattern::{self, Match};
 use super::rule::Rule;
 use super::{Groups, ReadyRule, RuleBook, RuleHit, SearchPattern, event};
 use crate::log::LogRecord;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::cell::OnceCell;
 use core::cmp::Reverse;
 use core::ops::Range;
 
@@ -25,12 +27,29 @@ struct Hit {
     found: Match,
 }
 
-/// A text, or a part of one, with the patterns that it has.
+/// A part of the text of a record, or its tag, with the patterns that it has.
 #[derive(Debug)]
-pub(super) struct TextView<'t> {
-    pub(super) text: &'t str,
+pub(super) struct TextView {
+    part: Range<usize>,
+    in_tag: bool,
     hits: Vec<Hit>,
-    groups: Groups,
+    pub(super) groups: Groups,
+}
+
+/// Rules that come first in their topics: topic, rule and match.
+#[derive(Debug, Default)]
+pub(super) struct BestRules(Vec<(usize, usize, Match)>);
+
+impl BestRules {
+    /// Returns the rule that comes first in a topic, with its match.
+    pub(super) fn of(&self, topic: Option<usize>) -> Option<(usize, Match)> {
+        self.0.iter().find(|it| Some(it.0) == topic).map(|it| (it.1, it.2))
+    }
+
+    /// Returns all rules.
+    pub(super) fn rules(&self) -> impl Iterator<Item = usize> + '_ {
+        self.0.iter().map(|it| it.1)
+    }
 }
 
 /// A record that is read.
@@ -43,21 +62,42 @@ pub struct RecordReading<'r> {
     pub(super) tag: String,
     keys: Vec<KeyHit>,
     tag_keys: Vec<KeyHit>,
+    /// The whole text.
+    pub(super) whole: TextView,
+    /// Rules of the reading by words that the whole text meets.
+    words: OnceCell<BestRules>,
 }
 
 impl<'r> RecordReading<'r> {
     pub(super) fn of(book: &'static RuleBook, record: &'r LogRecord<'r>) -> Self {
         let (text, tag) = (pattern::lower(record.text), pattern::lower(record.tag));
         let (keys, tag_keys) = (book.keys(&text), book.keys(&tag));
-        Self { book, record, text, tag, keys, tag_keys }
+        let mut whole = book.view(&text, 0..text.len(), &keys);
+        book.add_tag(&mut whole.groups, &tag, &tag_keys);
+        Self { book, record, text, tag, keys, tag_keys, whole, words: OnceCell::new() }
+    }
+
+    /// Returns the text of a part.
+    pub(super) fn text_of(&self, view: &TextView) -> &str {
+        let text = if view.in_tag { &self.tag } else { &self.text };
+        &text[view.part.clone()]
+    }
+
+    /// Returns the rules of the reading by words that the whole text meets.
+    pub(super) fn whole_words(&self) -> &BestRules {
+        self.words.get_or_init(|| self.best(&self.whole, true))
+    }
+
+    /// Returns whether a rule of the reading by words may meet the record.
+    pub(super) fn may_speak(&self) -> bool {
+        meet(&self.whole.groups, &self.book.word_keys)
     }
 
     /// Returns the rules that tell what the record says: of each topic the one that comes first.
     #[must_use]
     pub fn told(&self) -> Vec<RuleHit> {
         let book = self.book;
-        let view = self.view(0..self.text.len());
-        let best = self.best(&view, false);
+        let best = self.best(&self.whole, false);
         let mut told: Vec<RuleHit> = Vec::new();
         let (mut turn, mut decided) = (0, false);
         for &topic in &book.turns {
@@ -66,7 +106,7 @@ impl<'r> RecordReading<'r> {
                 break;
             }
             turn = next;
-            let Some((at, found)) = best[topic] else { continue };
+            let Some((at, found)) = best.of(Some(topic)) else { continue };
             let rule = &book.rules[at].rule;
             let event = event::of(rule, &found, self.record.text, &self.text);
             decided |= turn == 0 || event.is_some() && !book.topics[topic].aside;
@@ -76,41 +116,91 @@ impl<'r> RecordReading<'r> {
         told
     }
 
+    /// Returns the rules that come first in their topics, whatever the turn: all but the reading by words.
+    #[must_use]
+    pub fn met(&self) -> Vec<&'static Rule> {
+        let best = self.best(&self.whole, false);
+        best.rules().map(|it| &self.book.rules[it].rule).collect()
+    }
+
+    /// Returns the rules one of whose own patterns the record has: all but the reading by words.
+    pub(super) fn touched(&self) -> Vec<&'static Rule> {
+        let rules_of = &self.book.rules_of[0];
+        let mut rules: Vec<usize> =
+            bits(&self.whole.groups).flat_map(|it| &rules_of[it]).copied().collect();
+        rules.sort_unstable();
+        rules.dedup();
+        rules.into_iter().map(|it| &self.book.rules[it].rule).collect()
+    }
+
+    /// Returns why a rule does not tell, whose pattern the record has. `met` are those that come first in their topics.
+    pub(super) fn why_not(&self, rule: &Rule, met: &[&'static Rule]) -> RuleOutcome {
+        let Some(ready) = self.book.rules.iter().find(|it| core::ptr::eq(&raw const it.rule, rule))
+        else {
+            return RuleOutcome::OtherValue;
+        };
+        let groups = &self.whole.groups;
+        if !rule.is_of(self.record, &self.tag) {
+            return RuleOutcome::OtherPart;
+        }
+        let lacks = ready.with.iter().position(|it| !has(groups, *it));
+        if let Some(list) = lacks {
+            return RuleOutcome::Lacks(list + 1);
+        }
+        if meet(groups, &ready.excludes) && !meet(groups, &ready.excuses) {
+            return RuleOutcome::Excluded;
+        }
+        let of_topic = |it: &&&'static Rule| {
+            let other =
+                self.book.rules.iter().find(|other| core::ptr::eq(&raw const other.rule, **it));
+            other.is_some_and(|it| it.topic == ready.topic)
+        };
+        match met.iter().find(of_topic) {
+            Some(first) if self.meets(ready, &self.whole).is_some() => {
+                RuleOutcome::Behind(first.name.clone())
+            }
+            _ => RuleOutcome::OtherValue,
+        }
+    }
+
     /// Returns a part of the text with its patterns, and with those of the tag.
-    pub(super) fn view(&self, part: Range<usize>) -> TextView<'_> {
+    pub(super) fn view(&self, part: Range<usize>) -> TextView {
         let mut view = self.book.view(&self.text, part, &self.keys);
         self.book.add_tag(&mut view.groups, &self.tag, &self.tag_keys);
         view
     }
 
     /// Returns the tag as a text.
-    pub(super) fn tag_view(&self) -> TextView<'_> {
-        self.book.view(&self.tag, 0..self.tag.len(), &self.tag_keys)
+    pub(super) fn tag_view(&self) -> TextView {
+        let view = self.book.view(&self.tag, 0..self.tag.len(), &self.tag_keys);
+        TextView { in_tag: true, ..view }
     }
 
-    /// Returns the rule of each topic that comes first: of the reading by words, or of all others.
-    pub(super) fn best(&self, view: &TextView<'_>, words: bool) -> Vec<Option<(usize, Match)>> {
+    /// Returns the rules that come first in their topics: of the reading by words, or all others.
+    pub(super) fn best(&self, view: &TextView, words: bool) -> BestRules {
         let book = self.book;
-        let mut best: Vec<Option<(usize, Match)>> = alloc::vec![None; book.topics.len()];
+        let mut best = BestRules::default();
         let rules_of = &book.rules_of[usize::from(words)];
         let of_component: &[usize] = if words { &[] } else { &book.of_component };
         let candidates = bits(&view.groups).flat_map(|it| &rules_of[it]).chain(of_component);
+        let rank = |at: usize| (book.rules[at].rule.priority, Reverse(at));
         for &at in candidates {
             let ready = &book.rules[at];
-            let place = &mut best[ready.topic];
-            let rank = |at: usize| (book.rules[at].rule.priority, Reverse(at));
-            if place.is_some_and(|it| rank(it.0) >= rank(at)) {
+            let place = best.0.iter_mut().find(|it| it.0 == ready.topic);
+            if place.as_ref().is_some_and(|it| rank(it.1) >= rank(at)) {
                 continue;
             }
-            if let Some(found) = self.meets(ready, view) {
-                *place = Some((at, found));
+            let Some(found) = self.meets(ready, view) else { continue };
+            match place {
+                Some(place) => *place = (ready.topic, at, found),
+                None => best.0.push((ready.topic, at, found)),
             }
         }
         best
     }
 
     /// Returns the match of a rule that a text of the record meets.
-    fn meets(&self, ready: &ReadyRule, view: &TextView<'_>) -> Option<Match> {
+    fn meets(&self, ready: &ReadyRule, view: &TextView) -> Option<Match> {
         let (rule, groups) = (&ready.rule, &view.groups);
         let fits = covers(groups, &ready.needs)
             && (!meet(groups, &ready.excludes) || meet(groups, &ready.excuses))
@@ -130,7 +220,7 @@ impl<'r> RecordReading<'r> {
         // Where the tag has the pattern, there is no place in the message.
         let in_tag = of(key).next().is_none().then(Match::default);
         of(key).chain(in_tag).find(|own| {
-            rule.takes(own, view.text)
+            rule.takes(own, self.text_of(view))
                 && rule.tls.is_none_or(|it| self.book.tls.meaning_of(own.number()) == Some(it))
                 && stands(ready.behind, &|it| it.start >= own.end)
                 && stands(ready.in_front, &|it| it.end <= own.start)
@@ -148,9 +238,9 @@ impl RuleBook {
     }
 
     /// Returns a part of a text with its patterns.
-    fn view<'t>(&self, text: &'t str, part: Range<usize>, keys: &[KeyHit]) -> TextView<'t> {
+    fn view(&self, text: &str, part: Range<usize>, keys: &[KeyHit]) -> TextView {
         let (from, to) = (part.start, part.end);
-        let text = &text[part];
+        let text = &text[part.clone()];
         let mut groups = self.no_groups();
         let mut hits = Vec::new();
         for key in keys.iter().filter(|it| it.start >= from && it.end <= to) {
@@ -161,7 +251,7 @@ impl RuleBook {
                 }
             }
         }
-        TextView { text, hits, groups }
+        TextView { part, in_tag: false, hits, groups }
     }
 
     fn add_tag(&self, groups: &mut Groups, tag: &str, keys: &[KeyHit]) {
@@ -179,7 +269,7 @@ impl RuleBook {
     }
 }
 
-impl TextView<'_> {
+impl TextView {
     /// Returns where the first pattern of a group is.
     pub(super) fn first(&self, book: &RuleBook, group: usize) -> Option<usize> {
         if !has(&self.groups, group) {
@@ -192,11 +282,6 @@ impl TextView<'_> {
     /// Adds a fact that the reader knows of the text.
     pub(super) fn know(&mut self, book: &RuleBook, fact: usize) {
         unite(&mut self.groups, &book.fact_groups_of[fact]);
-    }
-
-    /// Returns whether the text has a pattern of one of these groups.
-    pub(super) fn has_any(&self, groups: &[u64]) -> bool {
-        meet(&self.groups, groups)
     }
 }
 
@@ -228,7 +313,7 @@ impl Rule {
     /// Returns whether the numbers and the word of a match are those of the rule.
     fn takes(&self, found: &Match, text: &str) -> bool {
         let within = |it: i64| self.values.iter().any(|[from, to]| (*from..=*to).contains(&it));
-        let number = |at: usize| found.numbers.get(at.checked_sub(1)?).copied().flatten();
+        let number = |at: usize| found.numbers().get(at.checked_sub(1)?).copied();
         (self.values.is_empty() || found.number().is_some_and(within))
             && self.differ.is_none_or(|[a, b]| number(a) != number(b))
             && self.equal.is_none_or(|[a, b]| number(a) == number(b))

@@ -4,8 +4,8 @@
 //! [`TURN`] tell what such a clause says; here is how a record is cut into clauses, and what is known of each.
 
 use super::rule::{Rule, SubjectFamily};
-use super::search::{RecordReading, TextView};
-use super::{RuleBook, Topic, event};
+use super::search::{BestRules, RecordReading, TextView};
+use super::{Topic, event};
 use crate::log::{LogEvent, RecordLevel, WordCause};
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
@@ -102,9 +102,6 @@ pub struct Subject {
     pub restarts: bool,
 }
 
-/// Rules that come first, by their topics.
-type Best = Vec<Option<(usize, super::pattern::Match)>>;
-
 impl RecordReading<'_> {
     /// Returns what the record tells by its words. `before` is what the lines before it speak of.
     #[must_use]
@@ -116,19 +113,18 @@ impl RecordReading<'_> {
     #[must_use]
     pub fn subject(&self, before: Option<Subject>) -> Option<Subject> {
         let topics = &self.book.word_topics;
-        let view = self.view(0..self.text.len());
-        if !view.has_any(&self.book.word_keys) {
+        if !self.may_speak() {
             return None;
         }
-        let best = self.best(&view, true);
-        let has = |topic: Option<usize>| topic.is_some_and(|it| best[it].is_some());
+        let best = self.whole_words();
+        let has = |topic: Option<usize>| best.of(topic).is_some();
         let bluetooth = has(topics.bluetooth);
         // A server of Bluetooth is none of the network.
         let family = self
-            .family_of(&best, topics.subject)
+            .family_of(best, topics.subject)
             .filter(|it| *it != SubjectFamily::Server || !bluetooth)
             .or_else(|| self.tag_family())
-            .or_else(|| self.family_of(&best, topics.subject_network))
+            .or_else(|| self.family_of(best, topics.subject_network))
             .or_else(|| bluetooth.then_some(SubjectFamily::Other))?;
         let again = family == SubjectFamily::Wifi && before.is_some_and(|it| it.restarts);
         let restarts = has(topics.restarts) || again;
@@ -139,22 +135,19 @@ impl RecordReading<'_> {
     /// tells is decided among them.
     #[must_use]
     pub fn word_rules(&self, before: Option<Subject>) -> Vec<&'static Rule> {
-        let whole = self.view(0..self.text.len());
-        let mut best = self.best(&whole, true);
         let tag = self.tag_family();
         let mut context = tag.or(before.map(|it| it.family));
-        let bare = self.best(&self.bare_view(0), true);
-        let waits = self.best(&self.waiting_view(0, context, tag), true);
-        best.extend(bare.into_iter().chain(waits));
+        let mut views = alloc::vec![self.bare_view(0), self.waiting_view(0, context, tag)];
         for clause in clauses(&self.text, 0) {
             let own = self.family(clause.range.clone());
             context = own.or(context);
-            best.extend(self.best(&self.clause_view(clause.range, own, context), true));
+            views.push(self.clause_view(clause.range, own, context));
         }
-        let mut rules: Vec<&Rule> =
-            best.into_iter().flatten().map(|it| &self.book.rules[it.0].rule).collect();
-        rules.dedup_by_key(|it| &it.name);
-        rules
+        let mut met: Vec<usize> = self.whole_words().rules().collect();
+        views.iter().for_each(|it| met.extend(self.best(it, true).rules()));
+        met.sort_unstable();
+        met.dedup();
+        met.into_iter().map(|it| &self.book.rules[it].rule).collect()
     }
 
     fn failure(&self, before: Option<Subject>) -> Option<LogEvent> {
@@ -166,20 +159,18 @@ impl RecordReading<'_> {
         if self.tag == "boot" && self.record.uptime_ms.is_some_and(|it| it < BOOTS_MS) {
             return None;
         }
-        let (book, topics) = (self.book, &self.book.word_topics);
-        let whole = self.view(0..self.text.len());
-        if !whole.has_any(&book.word_keys) {
+        if !self.may_speak() {
             return None;
         }
-        let best = self.best(&whole, true);
-        if topics.none.is_some_and(|it| best[it].is_some()) {
+        let (topics, best) = (&self.book.word_topics, self.whole_words());
+        if best.of(topics.none).is_some() {
             return None;
         }
-        let skipped = topics.skip.and_then(|it| best[it]).map_or(0, |it| it.1.end);
+        let skipped = best.of(topics.skip).map_or(0, |it| it.1.end);
         let tag = self.tag_family();
         let mut context = tag.or(before.map(|it| it.family));
         let mut found = self.waits(skipped, context, tag);
-        let bare = before.filter(|it| it.pending && topics.bare.is_some());
+        let bare = before.filter(|it| it.pending);
         if let Some(before) = bare.filter(|_| self.is_bare(skipped)) {
             found = found.max(match before.family {
                 SubjectFamily::Wifi => Some(LogEvent::Words(WordCause::LinkFailed)),
@@ -207,7 +198,7 @@ impl RecordReading<'_> {
                 | WordCause::LinkFailed
                 | WordCause::Absent
                 | WordCause::Password,
-            ) => self.event_of(&best, topics.reason).unwrap_or(cause),
+            ) => self.event_of(best, topics.reason).unwrap_or(cause),
             // In the order of causes it is one of them.
             LogEvent::Words(WordCause::Unheard) => LogEvent::EspNowUnheard,
             cause => cause,
@@ -216,13 +207,11 @@ impl RecordReading<'_> {
 
     /// Returns what a success that the record tells makes good: a link, or a connection.
     fn success(&self, before: Option<Subject>) -> Option<LogEvent> {
-        let topics = &self.book.word_topics;
-        let whole = self.view(0..self.text.len());
-        if !whole.has_any(&self.book.word_keys) {
+        if !self.may_speak() {
             return None;
         }
-        let best = self.best(&whole, true);
-        let found = best[topics.made?]?.1;
+        let (topics, best) = (&self.book.word_topics, self.whole_words());
+        let found = best.of(topics.made)?.1;
         // "Connected to wifi, SSID: …": a network's name may have any word.
         let behind = found.end..self.text.len();
         let words =
@@ -235,7 +224,7 @@ impl RecordReading<'_> {
         };
         // A bare "connected" makes a bare "disconnected" good.
         let of = named
-            .or_else(|| self.family_of(&best, topics.subject))
+            .or_else(|| self.family_of(best, topics.subject))
             .or_else(|| self.tag_family())
             .or(before.map(|it| it.family));
         let is_rest = self.text[behind].chars().all(|it| ".! ".contains(it));
@@ -260,26 +249,26 @@ impl RecordReading<'_> {
         self.family_of(&self.best(&view, true), self.book.word_topics.subject)
     }
 
-    fn family_of(&self, best: &Best, topic: Option<usize>) -> Option<SubjectFamily> {
-        let (at, _) = best[topic?]?;
+    fn family_of(&self, best: &BestRules, topic: Option<usize>) -> Option<SubjectFamily> {
+        let (at, _) = best.of(topic)?;
         self.book.rules[at].rule.family
     }
 
-    fn event_of(&self, best: &Best, topic: Option<usize>) -> Option<LogEvent> {
-        let (at, found) = best[topic?]?;
+    fn event_of(&self, best: &BestRules, topic: Option<usize>) -> Option<LogEvent> {
+        let (at, found) = best.of(topic)?;
         event::of(&self.book.rules[at].rule, &found, self.record.text, &self.text)
     }
 
     /// Returns whether the text says that something failed, and not what: "[FAILED] : trying again".
     fn is_bare(&self, from: usize) -> bool {
         let best = self.best(&self.bare_view(from), true);
-        self.book.word_topics.bare.is_some_and(|it| best[it].is_some())
+        best.of(self.book.word_topics.bare).is_some()
     }
 
-    fn bare_view(&self, from: usize) -> TextView<'_> {
+    fn bare_view(&self, from: usize) -> TextView {
         let mut view = self.view(from..self.text.len());
-        let words = view
-            .text
+        let words = self
+            .text_of(&view)
             .split(|it: char| !(it.is_alphanumeric() || it == '_'))
             .filter(|it| !it.is_empty());
         if words.count() <= 1 {
@@ -304,10 +293,10 @@ impl RecordReading<'_> {
         from: usize,
         context: Option<SubjectFamily>,
         tag: Option<SubjectFamily>,
-    ) -> TextView<'_> {
+    ) -> TextView {
         let part = from..self.text.len();
         let mut view = self.view(part.clone());
-        let dots = view.text.trim_end().bytes().rev();
+        let dots = self.text_of(&view).trim_end().bytes().rev();
         if dots.take_while(|it| matches!(it, b'.' | b' ')).count() >= DOTS {
             view.know(self.book, fact("is:dots"));
         }
@@ -332,7 +321,7 @@ impl RecordReading<'_> {
         let book = self.book;
         let best = self.best(&self.clause_view(part, own, context), true);
         let [first, named, linked] = book.word_topics.clause;
-        if first.is_some_and(|it| best[it].is_some()) {
+        if best.of(first).is_some() {
             return self.event_of(&best, first);
         }
         self.event_of(&best, named).or_else(|| self.event_of(&best, linked))
@@ -343,16 +332,38 @@ impl RecordReading<'_> {
         part: Range<usize>,
         own: Option<SubjectFamily>,
         context: Option<SubjectFamily>,
-    ) -> TextView<'_> {
+    ) -> TextView {
         let mut view = self.view(part);
-        know_signs(&mut view, self.book);
+        self.know_signs(&mut view);
         self.know_families(&mut view, own, context);
         view
     }
 
+    /// Notes which signs of failure a clause has.
+    fn know_signs(&self, view: &mut TextView) {
+        let book = self.book;
+        let at = |sign: usize| book.signs.get(sign).and_then(|it| view.first(book, *it));
+        let [fails, wrong, absent, timeout, down, ended, expected] = core::array::from_fn(at);
+        let ended = ended.filter(|_| down.is_none());
+        let happened = [fails, wrong, absent, timeout, ended];
+        let first = happened.iter().flatten().chain(&down).min().copied();
+        let short = self.text_of(view).split_whitespace().count() <= SHORT;
+        for (name, is) in [
+            ("is:sign", first.is_some()),
+            ("is:happened", happened.iter().any(Option::is_some)),
+            ("is:ended", ended.is_some()),
+            ("is:expected", expected.zip(first).is_some_and(|it| it.0 < it.1)),
+            ("is:short", short),
+        ] {
+            if is {
+                view.know(book, fact(name));
+            }
+        }
+    }
+
     fn know_families(
         &self,
-        view: &mut TextView<'_>,
+        view: &mut TextView,
         own: Option<SubjectFamily>,
         context: Option<SubjectFamily>,
     ) {
@@ -367,27 +378,6 @@ impl RecordReading<'_> {
 /// Returns the place of a fact.
 fn fact(name: &str) -> usize {
     FACTS.iter().position(|it| *it == name).unwrap_or_default()
-}
-
-/// Notes which signs of failure a clause has.
-fn know_signs(view: &mut TextView<'_>, book: &RuleBook) {
-    let at = |sign: usize| book.signs.get(sign).and_then(|it| view.first(book, *it));
-    let [fails, wrong, absent, timeout, down, ended, expected] = core::array::from_fn(at);
-    let ended = ended.filter(|_| down.is_none());
-    let happened = [fails, wrong, absent, timeout, ended];
-    let first = happened.iter().flatten().chain(&down).min().copied();
-    let short = view.text.split_whitespace().count() <= SHORT;
-    for (name, is) in [
-        ("is:sign", first.is_some()),
-        ("is:happened", happened.iter().any(Option::is_some)),
-        ("is:ended", ended.is_some()),
-        ("is:expected", expected.zip(first).is_some_and(|it| it.0 < it.1)),
-        ("is:short", short),
-    ] {
-        if is {
-            view.know(book, fact(name));
-        }
-    }
 }
 
 /// A part of a sentence.
