@@ -157,7 +157,7 @@ fn leaving(seen: &CaptureSummary, out: &mut Vec<CauseFinding>) {
         places.truncate(8);
         let known = u8::try_from(code).ok().and_then(reason::by_code);
         let remedy =
-            known.map_or("look up the status in IEEE Std 802.11-2020, table 9-50", |it| it.remedy);
+            known.map_or("look up the status in IEEE Std 802.11-2020, table 9-50", |it| &it.remedy);
         let cause = TroubleCause::Disconnections(group);
         let evidence = Evidence { cause, certainty: Certainty::High, incidents, places };
         out.push(evidence.finding(

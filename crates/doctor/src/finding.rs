@@ -1,13 +1,14 @@
 //! Findings: cause, evidence, confidence, confirmation and remedy.
 
 use crate::log::{EspNowError, LogPlace};
+use crate::matcher::cause::NamedCause;
 use crate::reason::ReasonGroup;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use espbench_measure::tune::check::SettingChange;
 use espbench_model::sample::Cause;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 
 /// A cause of trouble.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -81,9 +82,42 @@ pub enum TroubleCause {
     ExternalMemory,
     /// An update over the air is refused or breaks off.
     Update,
+    /// A cause that files of rules name.
+    Named(NamedCause),
 }
 
 impl TroubleCause {
+    /// Finds a cause of a log by its stable name.
+    #[must_use]
+    pub fn by_name(name: &str) -> Option<Self> {
+        let plain = [
+            Self::Brownout,
+            Self::Panic,
+            Self::StackOverflow,
+            Self::Watchdog,
+            Self::MemoryCorrupted,
+            Self::Flash,
+            Self::Heap,
+            Self::SendBuffers,
+            Self::NoAddress,
+            Self::Names,
+            Self::Tls,
+            Self::BrokerRefused,
+            Self::WifiCalls,
+            Self::Connections,
+            Self::PowerSave,
+            Self::SlowPhy,
+            Self::ChannelMoved,
+            Self::EspNowUnheard,
+            Self::Storage,
+            Self::ExternalMemory,
+            Self::Update,
+        ];
+        let groups = ReasonGroup::ALL.into_iter().map(Self::Disconnections);
+        let errors = EspNowError::ALL.into_iter().map(Self::EspNow);
+        plain.into_iter().chain(groups).chain(errors).find(|it| it.name() == name)
+    }
+
     /// Returns the stable name, for JSON and tables.
     #[must_use]
     pub fn name(self) -> String {
@@ -122,6 +156,7 @@ impl TroubleCause {
             Self::Storage => "nvs".into(),
             Self::ExternalMemory => "psram".into(),
             Self::Update => "ota".into(),
+            Self::Named(it) => it.0.stable_name().into(),
         }
     }
 }
@@ -133,7 +168,7 @@ impl Serialize for TroubleCause {
 }
 
 /// How sure a finding is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Certainty {
     /// Other causes are as likely.

@@ -7,6 +7,7 @@
 //! | [`finding`] | what was found: cause, evidence, confidence, what would confirm it, what to do |
 //! | [`incident`] | files of one incident to one diagnosis |
 //! | [`log`] | console logs of ESP-IDF, Arduino, ESPHome and MicroPython: records, events, a reader |
+//! | [`matcher`] | rules as data, and what finds them in a log |
 //! | [`reason`] | Espressif's reasons of disconnection, each with its cause and remedy |
 //! | [`report`] | diagnoses for programs, pages and tables |
 //! | [`rules`] | from the events of a log to findings, ranked |
@@ -26,6 +27,7 @@ pub mod file;
 pub mod finding;
 pub mod incident;
 pub mod log;
+pub mod matcher;
 pub mod reason;
 pub mod report;
 pub mod rules;

@@ -1,13 +1,16 @@
 //! Reasons of disconnection (`wifi_err_reason_t`), each with its cause and what to do.
 //!
-//! Numbers and names: ESP-IDF, `components/esp_wifi/include/esp_wifi_types_generic.h`; 1 to 68 are those of
-//! IEEE 802.11-2020, Table 9-49. Causes and remedies: ESP-IDF Programming Guide, Wi-Fi Driver, "Wi-Fi Reason
-//! Code", and what users found (issues of ESP-IDF, arduino-esp32 and ESPHome).
+//! They stand in `rules/reasons.toml`.
 
-use crate::log::folded;
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+use once_cell::race::OnceBox;
+use serde::Deserialize;
 
 /// A kind of cause that reasons share.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum ReasonGroup {
     /// The password or the credentials are wrong.
     Password,
@@ -42,6 +45,25 @@ pub enum ReasonGroup {
 }
 
 impl ReasonGroup {
+    /// All kinds.
+    pub const ALL: [Self; 15] = [
+        Self::Password,
+        Self::Absent,
+        Self::Beacons,
+        Self::Signal,
+        Self::Security,
+        Self::Handshake,
+        Self::Capacity,
+        Self::Refused,
+        Self::Inactive,
+        Self::Forgotten,
+        Self::Restarted,
+        Self::Steered,
+        Self::GroupKey,
+        Self::Local,
+        Self::Other,
+    ];
+
     /// Returns the stable name, for JSON and tables.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -88,452 +110,60 @@ impl ReasonGroup {
 }
 
 /// A reason of disconnection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct DisconnectionReason {
     /// Number in `wifi_err_reason_t`.
     pub code: u8,
     /// Name without `WIFI_REASON_`.
-    pub name: &'static str,
+    pub name: String,
     /// Kind of the cause.
     pub group: ReasonGroup,
     /// Cause in words.
-    pub cause: &'static str,
+    pub cause: String,
     /// Remedy, as a sentence.
-    pub remedy: &'static str,
+    pub remedy: String,
 }
 
-/// All reasons, by number.
-pub const REASONS: &[DisconnectionReason] = {
-    use ReasonGroup::{
-        Absent, Beacons, Capacity, Forgotten, GroupKey, Handshake, Inactive, Local, Other,
-        Password, Refused, Restarted, Security, Signal, Steered,
-    };
-    &[
-        reason(
-            1,
-            "UNSPECIFIED",
-            Other,
-            "the access point gives no reason",
-            "look at the router's own log at that time",
-        ),
-        reason(
-            2,
-            "AUTH_EXPIRE",
-            Handshake,
-            "authentication took too long, or the access point forgot the device",
-            "move nearer to see whether frames are lost; where that changes nothing, look at the router's limits of clients and its protected management frames",
-        ),
-        reason(
-            3,
-            "AUTH_LEAVE",
-            Restarted,
-            "the access point left: it restarts, is switched off, or changes its settings or channel",
-            "look at the router's own log at that time; where a program left, the reason is 8",
-        ),
-        reason(
-            4,
-            "DISASSOC_DUE_TO_INACTIVITY",
-            Inactive,
-            "the access point heard nothing from the device for too long",
-            "send a keep-alive, shorten the listen interval, or lengthen the router's time-out of idle clients",
-        ),
-        reason(
-            5,
-            "ASSOC_TOOMANY",
-            Capacity,
-            "the access point serves as many stations as it can",
-            "take devices off it, raise its limit of clients (an ESP as SoftAP: max_connection), or add an access point",
-        ),
-        reason(
-            6,
-            "CLASS2_FRAME_FROM_NONAUTH_STA",
-            Forgotten,
-            "the access point does not know the device as authenticated any more: it restarted or dropped it",
-            "reconnect; where it comes again, look for a router that restarts or steers clients",
-        ),
-        reason(
-            7,
-            "CLASS3_FRAME_FROM_NONASSOC_STA",
-            Forgotten,
-            "the access point does not know the device as associated any more: it restarted or dropped it",
-            "reconnect; where it comes again, look for a router that restarts or steers clients",
-        ),
-        reason(
-            8,
-            "ASSOC_LEAVE",
-            Local,
-            "the device left by itself: esp_wifi_disconnect(), esp_wifi_stop() or a new esp_wifi_connect()",
-            "look for what the program calls: a reconnect while one is under way ends the first",
-        ),
-        reason(
-            9,
-            "ASSOC_NOT_AUTHED",
-            Forgotten,
-            "the device asked to associate before it was authenticated",
-            "reconnect; frames of the authentication were lost",
-        ),
-        reason(
-            10,
-            "DISASSOC_PWRCAP_BAD",
-            Refused,
-            "the access point refuses the device's transmit power",
-            "set the country code of both sides",
-        ),
-        reason(
-            11,
-            "DISASSOC_SUPCHAN_BAD",
-            Refused,
-            "the access point refuses the device's channels",
-            "set the country code of both sides",
-        ),
-        reason(
-            12,
-            "BSS_TRANSITION_DISASSOC",
-            Steered,
-            "the access point sends the device to another one (802.11v)",
-            "enable CONFIG_ESP_WIFI_11KV_SUPPORT, or turn steering off in the router",
-        ),
-        reason(
-            13,
-            "IE_INVALID",
-            Refused,
-            "an information element was not valid",
-            "update ESP-IDF and the router; try another security mode",
-        ),
-        reason(
-            14,
-            "MIC_FAILURE",
-            Other,
-            "a frame failed its integrity check (TKIP)",
-            "use WPA2 with AES (CCMP)",
-        ),
-        reason(
-            15,
-            "4WAY_HANDSHAKE_TIMEOUT",
-            Password,
-            "the handshake of keys did not end: mostly a wrong password",
-            "check the password, its upper and lower case and characters; then the signal",
-        ),
-        reason(
-            16,
-            "GROUP_KEY_UPDATE_TIMEOUT",
-            GroupKey,
-            "the device did not answer the router's new group key in time, mostly while it slept",
-            "lengthen the router's group key interval, or sleep less (WIFI_PS_NONE or a shorter listen interval)",
-        ),
-        reason(
-            17,
-            "IE_IN_4WAY_DIFFERS",
-            Handshake,
-            "the router said one security in its beacons and another in the handshake",
-            "restart the router; update it",
-        ),
-        reason(
-            18,
-            "GROUP_CIPHER_INVALID",
-            Security,
-            "the device does not accept the router's group cipher",
-            "use WPA2 with AES (CCMP)",
-        ),
-        reason(
-            19,
-            "PAIRWISE_CIPHER_INVALID",
-            Security,
-            "the device does not accept the router's cipher",
-            "use WPA2 with AES (CCMP)",
-        ),
-        reason(
-            20,
-            "AKMP_INVALID",
-            Security,
-            "the two sides have no key management in common",
-            "use WPA2-PSK, or enable WPA3 in the firmware",
-        ),
-        reason(
-            21,
-            "UNSUPP_RSN_IE_VERSION",
-            Security,
-            "the version of the security element is not known",
-            "update the router",
-        ),
-        reason(
-            22,
-            "INVALID_RSN_IE_CAP",
-            Security,
-            "protected management frames are required by one side and not offered by the other",
-            "set pmf_cfg.capable, or make them optional in the router",
-        ),
-        reason(
-            23,
-            "802_1X_AUTH_FAILED",
-            Password,
-            "802.1X (enterprise) authentication failed",
-            "check identity, password, certificates and the device's clock",
-        ),
-        reason(
-            24,
-            "CIPHER_SUITE_REJECTED",
-            Security,
-            "the router rejects the cipher",
-            "use WPA2 with AES (CCMP)",
-        ),
-        reason(
-            25,
-            "TDLS_PEER_UNREACHABLE",
-            Other,
-            "a peer of a direct link cannot be reached",
-            "turn TDLS off",
-        ),
-        reason(26, "TDLS_UNSPECIFIED", Other, "a direct link ended", "turn TDLS off"),
-        reason(
-            27,
-            "SSP_REQUESTED_DISASSOC",
-            Other,
-            "a service provider ended the session",
-            "ask who runs the network",
-        ),
-        reason(
-            28,
-            "NO_SSP_ROAMING_AGREEMENT",
-            Other,
-            "there is no roaming agreement",
-            "ask who runs the network",
-        ),
-        reason(
-            29,
-            "BAD_CIPHER_OR_AKM",
-            Security,
-            "cipher or key management are not accepted",
-            "use WPA2-PSK with AES (CCMP)",
-        ),
-        reason(
-            30,
-            "NOT_AUTHORIZED_THIS_LOCATION",
-            Refused,
-            "the network refuses the device at this place",
-            "ask who runs the network",
-        ),
-        reason(
-            31,
-            "SERVICE_CHANGE_PERCLUDES_TS",
-            Other,
-            "a change of service ended the stream",
-            "ask who runs the network",
-        ),
-        reason(
-            32,
-            "UNSPECIFIED_QOS",
-            Other,
-            "quality of service, without a reason",
-            "look at the router's own log",
-        ),
-        reason(
-            33,
-            "NOT_ENOUGH_BANDWIDTH",
-            Capacity,
-            "the access point has not enough time on the air",
-            "take load off the channel, or add an access point",
-        ),
-        reason(
-            34,
-            "MISSING_ACKS",
-            Signal,
-            "too many frames were not acknowledged",
-            "move nearer, turn the antenna, change the channel",
-        ),
-        reason(
-            35,
-            "EXCEEDED_TXOP",
-            Other,
-            "the device sent for longer than it may",
-            "update ESP-IDF",
-        ),
-        reason(36, "STA_LEAVING", Local, "the station leaves", "look for what the program calls"),
-        reason(
-            37,
-            "END_BA",
-            Other,
-            "a block acknowledgement session ended",
-            "update ESP-IDF and the router",
-        ),
-        reason(
-            38,
-            "UNKNOWN_BA",
-            Other,
-            "a block acknowledgement session is not known",
-            "update ESP-IDF and the router",
-        ),
-        reason(
-            39,
-            "TIMEOUT",
-            Signal,
-            "the other side did not answer in time",
-            "move nearer, turn the antenna, change the channel",
-        ),
-        reason(
-            46,
-            "PEER_INITIATED",
-            Steered,
-            "the other side ended the link",
-            "look at the router's own log",
-        ),
-        reason(
-            47,
-            "AP_INITIATED",
-            Steered,
-            "the access point ended the link",
-            "look at the router's own log: steering, limits of clients, a restart",
-        ),
-        reason(
-            48,
-            "INVALID_FT_ACTION_FRAME_COUNT",
-            Steered,
-            "fast roaming (802.11r) failed",
-            "turn 802.11r off in the router",
-        ),
-        reason(
-            49,
-            "INVALID_PMKID",
-            Forgotten,
-            "the access point does not know the cached key any more",
-            "reconnect; where it comes again, turn caching of keys off in the router",
-        ),
-        reason(
-            50,
-            "INVALID_MDE",
-            Steered,
-            "fast roaming (802.11r) failed",
-            "turn 802.11r off in the router",
-        ),
-        reason(
-            51,
-            "INVALID_FTE",
-            Steered,
-            "fast roaming (802.11r) failed",
-            "turn 802.11r off in the router",
-        ),
-        reason(
-            67,
-            "TRANSMISSION_LINK_ESTABLISH_FAILED",
-            Signal,
-            "a link could not be established",
-            "move nearer, turn the antenna",
-        ),
-        reason(
-            68,
-            "ALTERATIVE_CHANNEL_OCCUPIED",
-            Other,
-            "the other channel is occupied",
-            "use a channel of 20 MHz",
-        ),
-        reason(
-            200,
-            "BEACON_TIMEOUT",
-            Beacons,
-            "no beacon came for some 6 s, and no answer to probes",
-            "move nearer or turn the antenna; change the channel; sleep less; see whether the router restarted",
-        ),
-        reason(
-            201,
-            "NO_AP_FOUND",
-            Absent,
-            "a scan did not find the network",
-            "check its name; the network must be on 2.4 GHz for most chips, on a channel that the country allows, and within range",
-        ),
-        reason(
-            202,
-            "AUTH_FAIL",
-            Password,
-            "authentication failed: mostly a wrong password",
-            "check the password and the security mode (WPA3 against WPA2)",
-        ),
-        reason(
-            203,
-            "ASSOC_FAIL",
-            Refused,
-            "the access point refuses the association",
-            "look at the router's filter of MAC addresses, its limit of clients and its modes (b/g/n)",
-        ),
-        reason(
-            204,
-            "HANDSHAKE_TIMEOUT",
-            Handshake,
-            "the handshake of keys did not end: frames are lost, or the password is wrong",
-            "check the password, its upper and lower case and characters; then the signal",
-        ),
-        reason(
-            205,
-            "CONNECTION_FAIL",
-            Signal,
-            "the connection failed, often on a weak signal",
-            "move nearer; see the attempts before it for their reasons",
-        ),
-        reason(
-            206,
-            "AP_TSF_RESET",
-            Restarted,
-            "the access point's clock jumped: it restarted",
-            "see why the router restarts: its power, its updates, its schedule",
-        ),
-        reason(
-            207,
-            "ROAMING",
-            Steered,
-            "the device goes to a better access point",
-            "nothing, unless it comes often: then raise the threshold of roaming",
-        ),
-        reason(
-            208,
-            "ASSOC_COMEBACK_TIME_TOO_LONG",
-            Refused,
-            "the access point refuses for now, and asks to come back later than the device waits",
-            "wait, or restart the router: it may still hold an association of before (protected management frames)",
-        ),
-        reason(
-            209,
-            "SA_QUERY_TIMEOUT",
-            Forgotten,
-            "protected management frames: the two sides no longer agree that there is a link",
-            "reconnect; update the router",
-        ),
-        reason(
-            210,
-            "NO_AP_FOUND_W_COMPATIBLE_SECURITY",
-            Security,
-            "the network is there, with a security that the firmware does not accept",
-            "set threshold.authmode to what the router has, or enable WPA3 in the firmware",
-        ),
-        reason(
-            211,
-            "NO_AP_FOUND_IN_AUTHMODE_THRESHOLD",
-            Security,
-            "the network is there, with a weaker security than threshold.authmode",
-            "lower threshold.authmode, or use WPA2 in the router",
-        ),
-        reason(
-            212,
-            "NO_AP_FOUND_IN_RSSI_THRESHOLD",
-            Signal,
-            "the network is there, weaker than threshold.rssi",
-            "move nearer, or lower threshold.rssi",
-        ),
-    ]
-};
+static REASONS: OnceBox<ReasonFile> = OnceBox::new();
 
-const fn reason(
-    code: u8,
-    name: &'static str,
-    group: ReasonGroup,
-    cause: &'static str,
-    remedy: &'static str,
-) -> DisconnectionReason {
-    DisconnectionReason { code, name, group, cause, remedy }
+/// The file of reasons.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ReasonFile {
+    reason: Vec<DisconnectionReason>,
+    /// Numbers of others, each with the reason that is alike.
+    alike: Vec<[u16; 2]>,
+}
+
+/// Returns the file of reasons.
+fn file() -> &'static ReasonFile {
+    REASONS.get_or_init(|| {
+        let text = include_str!("../rules/reasons.toml");
+        Box::new(toml::from_str(text).expect("the reasons are tested"))
+    })
+}
+
+/// Returns all reasons, by number.
+///
+/// # Panics
+/// Where the file of reasons is wrong, which a test excludes.
+#[must_use]
+pub fn reasons() -> &'static [DisconnectionReason] {
+    &file().reason
+}
+
+/// Finds the reason that a number stands for, which may be one of ESP-WIFI-MESH.
+#[must_use]
+pub fn alike(number: u32) -> Option<&'static DisconnectionReason> {
+    let of_mesh = file().alike.iter().find(|it| u32::from(it[0]) == number);
+    by_code(u8::try_from(of_mesh.map_or(number, |it| it[1].into())).ok()?)
 }
 
 /// Finds a reason by its number.
 #[must_use]
 pub fn by_code(code: u8) -> Option<&'static DisconnectionReason> {
-    REASONS.iter().find(|it| it.code == code)
+    reasons().iter().find(|it| it.code == code)
 }
 
 /// Finds a reason by its name, with or without `WIFI_REASON_`. Arduino and older releases of ESP-IDF have other names for some.
@@ -549,7 +179,7 @@ pub fn by_name(name: &str) -> Option<&'static DisconnectionReason> {
         "NO_AP_FOUND_RSSI" => "NO_AP_FOUND_IN_RSSI_THRESHOLD",
         name => name,
     };
-    REASONS.iter().find(|it| it.name == name).or_else(|| by_words(name))
+    reasons().iter().find(|it| it.name == name).or_else(|| by_words(name))
 }
 
 /// Finds a reason by a name of Rust's enums, such as `NoAccessPointFound` of esp-radio.
@@ -573,7 +203,12 @@ fn by_words(name: &str) -> Option<&'static DisconnectionReason> {
         "connectionfailed" => "connectionfail",
         name => name,
     };
-    REASONS.iter().find(|it| folded(it.name) == name)
+    reasons().iter().find(|it| folded(&it.name) == name)
+}
+
+/// Returns a name of a reason as it is compared: without underscores, in lower case.
+fn folded(name: &str) -> String {
+    name.chars().filter(|it| *it != '_').map(|it| it.to_ascii_lowercase()).collect()
 }
 
 #[cfg(test)]
@@ -582,10 +217,10 @@ mod tests {
 
     #[test]
     fn numbers_rise_and_names_are_found() {
-        assert!(REASONS.windows(2).all(|two| two[0].code < two[1].code));
-        for reason in REASONS {
+        assert!(reasons().windows(2).all(|two| two[0].code < two[1].code));
+        for reason in reasons() {
             assert_eq!(by_code(reason.code), Some(reason));
-            assert_eq!(by_name(reason.name), Some(reason));
+            assert_eq!(by_name(&reason.name), Some(reason));
             assert!(!reason.cause.ends_with('.') && !reason.remedy.ends_with('.'), "{reason:?}");
         }
         assert_eq!(by_name("WIFI_REASON_BEACON_TIMEOUT").unwrap().code, 200);

@@ -2,6 +2,7 @@
 //!
 //! | module | contents |
 //! |---|---|
+//! | `data` | causes that rules name by signs |
 //! | `air` | power save, PHYs and rates, channels of ESP-NOW |
 //! | `faint` | single signs, in logs where nothing else is found |
 //! | `groups` | groups of reasons, by what else a log tells |
@@ -12,6 +13,7 @@
 //! | `words` | what programs say in words of their own |
 
 mod air;
+mod data;
 mod faint;
 mod groups;
 mod network;
@@ -21,13 +23,14 @@ mod roots;
 mod words;
 
 use crate::finding::{CauseFinding, Certainty, Diagnosis, DiagnosisVerdict, TroubleCause};
-use crate::log::{EspNowError, LogEvent, LogPlace, LogSummary};
+use crate::log::{CLIENT_SERVED, EspNowError, LogEvent, LogPlace, LogSummary};
 use crate::reason::{self, ReasonGroup};
 use alloc::borrow::ToOwned as _;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use espbench_model::sdkconfig::Chip;
 use groups::Groups;
 
 /// From here on a signal is weak, dBm: an ESP32 reads MCS 0 down to some -92 dBm, and walls and people move it by
@@ -62,11 +65,21 @@ pub fn diagnose(log: &LogSummary) -> Diagnosis {
                 | LogEvent::Rssi(_)
                 | LogEvent::FastReply
                 | LogEvent::EspNowHeard
-        )
+                | LogEvent::StationUnserved
+                | LogEvent::StationLost
+        ) || is_served(it)
     });
+    // A client that is back may have been on a cable all the time.
+    let left = log.count(|it| *it == LogEvent::ClientLeft);
+    let made = if left == 0 { log.count(|it| *it == LogEvent::ConnectionMade) } else { 0 };
     roots::lower(&mut findings);
     let notes = notes(log, &findings);
-    ranked(findings, link > 0, notes)
+    ranked(findings, link + made > 0, notes)
+}
+
+/// Returns whether a client of the device's own access point has an address.
+fn is_served(it: &LogEvent) -> bool {
+    *it == LogEvent::Sign(CLIENT_SERVED)
 }
 
 /// Returns the findings of a log's events.
@@ -78,6 +91,7 @@ fn findings(log: &LogSummary) -> Vec<CauseFinding> {
     sending(log, &mut findings);
     air::findings(log, &mut findings);
     parts::findings(log, &mut findings);
+    data::findings(log, &mut findings);
     words::findings(log, &mut findings);
     if findings.is_empty() {
         restarts::python(log, &mut findings);
@@ -85,6 +99,7 @@ fn findings(log: &LogSummary) -> Vec<CauseFinding> {
     if findings.is_empty() {
         faint::findings(log, &mut findings);
     }
+    data::lone_findings(log, &mut findings);
     findings
 }
 
@@ -125,6 +140,7 @@ fn weight(finding: &CauseFinding) -> f64 {
         TroubleCause::Heap => 6.0,
         TroubleCause::Storage | TroubleCause::ExternalMemory => 4.0,
         TroubleCause::Disconnections(_) | TroubleCause::NoAddress => 3.0,
+        TroubleCause::Named(it) => it.0.weight,
         TroubleCause::SendBuffers
         | TroubleCause::EspNow(_)
         | TroubleCause::BrokerRefused
@@ -276,7 +292,7 @@ fn attempts_before(log: &LogSummary) -> bool {
     let failed = |it: &LogEvent| matches!(it, LogEvent::Disconnected(_));
     // A link that was lost was there before the log began.
     let lost = |it: &LogEvent| {
-        matches!(it, LogEvent::Disconnected(6 | 7 | 12 | 16 | 34 | 200 | 206 | 207))
+        matches!(it, LogEvent::Disconnected(6 | 7 | 12 | 16 | 34 | 200 | 206 | 207 | 209))
     };
     let joined = |it: &LogEvent| matches!(it, LogEvent::Associated | LogEvent::GotIp);
     let first = log.places(joined).first().map(|it| it.line);
@@ -301,6 +317,20 @@ const EITHER: [(ReasonGroup, &[u8], &str); 2] = [
         "the handshake of keys fails: frames are lost, or the password is wrong",
     ),
 ];
+
+/// `WIFI_REASON_AUTH_EXPIRE`
+const AUTH_EXPIRE: u8 = 2;
+
+/// Remedy of small boards with an ESP32-C3, whose antenna is badly matched: at full power the access point cannot read
+/// their frames, although it is heard well.
+const LOUD: &str = "with a strong signal on a small board with an ESP32-C3 lower its transmit power \
+                    (WiFi.setTxPower(WIFI_POWER_8_5dBm), esp_wifi_set_max_tx_power(34))";
+
+/// Returns whether an ESP32-C3 hears a network strongly.
+fn is_loud(log: &LogSummary) -> bool {
+    let is_c3 = log.count(|it| *it == LogEvent::Chip(Chip::Esp32c3)) > 0;
+    is_c3 && readings(log).into_iter().max().is_some_and(|it| it >= STRONG_DBM)
+}
 
 /// Places that are told beside those of the disconnections themselves.
 const BESIDE: usize = 3;
@@ -348,6 +378,9 @@ fn disconnection(
     if let Some((_, _, words)) = either {
         title = format!("{words} (reason {code})");
     }
+    if code == AUTH_EXPIRE && is_loud(log) {
+        remedy = format!("{LOUD}; {remedy}");
+    }
     if let (true, Some(dbm)) = (signal && weak, rssi) {
         title = format!("the signal is weak ({dbm} dBm): {}", group.words());
         remedy = "move nearer, turn or replace the antenna, or add an access point; 11b rates reach farther".into();
@@ -371,8 +404,8 @@ fn words_of(group: ReasonGroup, code: u8) -> (String, String, String) {
     let known = reason::by_code(code);
     let own = known.filter(|it| it.group == group);
     // A reason that is counted with another kind has that kind's remedy.
-    let alike = known.and_then(|_| reason::REASONS.iter().find(|it| it.group == group));
-    let remedy = own.or(alike).map_or("look the reason up in esp_wifi_types.h", |it| it.remedy);
+    let alike = known.and_then(|_| reason::reasons().iter().find(|it| it.group == group));
+    let remedy = own.or(alike).map_or("look the reason up in esp_wifi_types.h", |it| &it.remedy);
     let title = match known {
         Some(it) => format!("{} (reason {code}, {})", group.words(), it.name),
         None => format!("{} (reason {code})", group.words()),
@@ -511,6 +544,7 @@ fn notes(log: &LogSummary, findings: &[CauseFinding]) -> Vec<String> {
             ));
         }
     }
+    notes.extend(data::tls_sums(log));
     notes.extend(faint::early_end(log));
     let unlinked = log.count(|it| *it == LogEvent::FailedUnlinked);
     if unlinked > 0 {

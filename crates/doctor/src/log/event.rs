@@ -1,18 +1,18 @@
 //! Events: the meaning of a record of a log.
 
+use super::driver;
 use super::record::{LogRecord, records};
-use super::search::SearchRecord;
 use super::setting::BootSetting;
-use super::topic::Subject;
-use super::words::WordCause;
-use super::{
-    air, boot, codes, crash, files, link, managed, network, parts, setting, trigger, words,
-};
+use crate::matcher::{RecordReading, RuleBook, RuleHit, Subject};
+use alloc::string::String;
 use alloc::vec::Vec;
 use espbench_model::sdkconfig::{Chip, IdfRelease};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 
 /// A type of power save (`wifi_ps_type_t`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum PowerSaveType {
     /// `WIFI_PS_NONE`
     None,
@@ -23,7 +23,8 @@ pub enum PowerSaveType {
 }
 
 /// An error of ESP-NOW (`esp_now.h`; `ESP_ERR_ESPNOW_BASE` is 0x3064).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum EspNowError {
     /// `ESP_ERR_ESPNOW_NOT_INIT`, 0x3065
     NotInitialized,
@@ -62,22 +63,23 @@ impl EspNowError {
         }
     }
 
-    /// All errors with the end of their name and their code.
-    pub(super) const NAMES: [(&'static str, &'static str, Self); 9] = [
-        ("NOT_INIT", "0x3065", Self::NotInitialized),
-        ("ARG", "0x3066", Self::Argument),
-        ("NO_MEM", "0x3067", Self::NoMemory),
-        ("FULL", "0x3068", Self::PeersFull),
-        ("NOT_FOUND", "0x3069", Self::PeerNotFound),
-        ("INTERNAL", "0x306a", Self::Internal),
-        ("EXIST", "0x306b", Self::PeerExists),
-        ("IF", "0x306c", Self::Interface),
-        ("CHAN", "0x306d", Self::Channel),
+    /// All errors.
+    pub const ALL: [Self; 9] = [
+        Self::NotInitialized,
+        Self::Argument,
+        Self::NoMemory,
+        Self::PeersFull,
+        Self::PeerNotFound,
+        Self::Internal,
+        Self::PeerExists,
+        Self::Interface,
+        Self::Channel,
     ];
 }
 
 /// The newest PHY of an association (`phy:` of the line "security", and `phy` of others).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum PhyGeneration {
     /// 802.11b: 11 Mbit/s at most.
     B,
@@ -92,7 +94,8 @@ pub enum PhyGeneration {
 }
 
 /// Why a device started (`rst:` of the boot ROM).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum ResetReason {
     /// Power came on.
     PowerOn,
@@ -114,7 +117,8 @@ pub enum ResetReason {
 }
 
 /// Why TLS could not be set up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum TlsFailure {
     /// The certificate was not accepted.
     Certificate,
@@ -126,16 +130,76 @@ pub enum TlsFailure {
     Other,
 }
 
-/// An event that a log tells.
+/// A cause that the words of a record name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WordCause {
+    /// A program waits for the network, or says that it tries to join it.
+    LinkTry,
+    /// A program says that it tries to reach its broker.
+    ServerTry,
+    /// There is no link.
+    LinkDown,
+    /// There is no connection.
+    ServerDown,
+    /// A connection ended or could not be made.
+    Connections,
+    /// The link ended.
+    LinkEnded,
+    /// The network could not be joined.
+    LinkFailed,
+    /// The driver could not be started or set up.
+    WifiCall,
+    /// The signal is weak.
+    Signal,
+    /// The network is not there.
+    Absent,
+    /// The password is wrong.
+    Password,
+    /// No IP address could be had.
+    NoAddress,
+    /// A name could not be resolved.
+    Names,
+    /// TLS could not be set up.
+    Tls,
+    /// A server does not accept who the client says that it is.
+    Refused,
+    /// An ESP-NOW frame was not delivered.
+    Unheard,
+    /// An ESP-NOW peer is not known.
+    PeerNotFound,
+    /// ESP-NOW could not be started.
+    EspNowInit,
+    /// Memory could not be had.
+    Heap,
+    /// An update of the firmware failed.
+    Update,
+    /// A watchdog restarted the device.
+    Watchdog,
+    /// A stack overflowed.
+    Stack,
+    /// The supply is too low.
+    Power,
+    /// The storage of keys and values refuses a call.
+    Storage,
+}
+
+/// Name of a sign, as rules and causes have it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SignName(pub &'static str);
+
+/// An event that a log tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum LogEvent {
     /// The device started.
     Reset(ResetReason),
     /// A setting was printed, with its value.
     Setting(BootSetting, u32),
     /// Start-up named the chip.
-    Chip(Chip),
+    Chip(#[serde(deserialize_with = "chip")] Chip),
     /// Start-up named the release of ESP-IDF.
+    #[serde(skip)]
     Release(IdfRelease),
     /// Start-up named the clock of the processor, in MHz.
     Clock(u16),
@@ -147,7 +211,7 @@ pub enum LogEvent {
     BlockAck(u8),
     /// Frames are sent at this PHY rate, in kbit/s.
     PhyRate(u32),
-    /// A reply took [`SLOW_MS`](super::SLOW_MS) or more.
+    /// A reply took half a beacon interval or more.
     SlowReply,
     /// A reply took less.
     FastReply,
@@ -171,6 +235,8 @@ pub enum LogEvent {
     Disconnected(u8),
     /// A network that is to be joined has WEP or WPA, and nothing newer.
     OldSecurity,
+    /// A network that cannot be joined was heard in a scan.
+    NetworkHeard,
     /// No beacon came for a while, and the station asks the access point.
     BeaconTimeout,
     /// How strong the access point is heard, dBm.
@@ -183,10 +249,26 @@ pub enum LogEvent {
     Channel(u8),
     /// The device's own access point moved to another channel while a station was on it.
     SoftApMoved,
+    /// A station joined the device's own access point.
+    ClientJoinedAp,
+    /// A station left the device's own access point, with the number of the reason; 0 without one.
+    ClientLeftAp(u8),
+    /// A station has an IP address of the device's own access point.
+    ClientServed,
     /// A station left the device's own access point, and had no IP address of it.
     StationUnserved,
     /// A station left the device's own access point while the device joined a network.
     StationLost,
+    /// The device begins to join a network.
+    JoinBegins,
+    /// An attempt to join has ended, well or not.
+    JoinEnds,
+    /// An error of mbedTLS was printed, which may be the sum of two.
+    #[serde(skip)]
+    TlsCode(u32),
+    /// A sign of a cause that rules name.
+    #[serde(skip)]
+    Sign(SignName),
     /// The supply fell too low.
     Brownout,
     /// The program was stopped by an exception, an assertion or `abort()`.
@@ -263,80 +345,63 @@ pub enum LogEvent {
     Words(WordCause),
 }
 
+/// Reads a chip by its name.
+fn chip<'de, D: Deserializer<'de>>(from: D) -> Result<Chip, D::Error> {
+    String::deserialize(from)?.parse().map_err(D::Error::custom)
+}
+
 /// Returns what a record tells; most tell nothing.
 #[must_use]
 pub fn events(record: &LogRecord<'_>) -> Vec<LogEvent> {
-    if trigger::may_tell(record) { all_events(record, None) } else { Vec::new() }
+    let reading = RuleBook::built_in().read(record);
+    all_events(&reading, record, None, &reading.told())
 }
 
-/// Asks all readers, and reads words where they tell of no event. `before` is what the lines before the record speak of.
-pub(super) fn all_events(record: &LogRecord<'_>, before: Option<Subject>) -> Vec<LogEvent> {
-    let mut found = known_events(record);
+/// Topic of errors of ESP-IDF's own parts, which are asked after the words.
+const COMPONENTS: &str = "components";
+
+/// Tags of what takes an update in, of any program and of ESPHome.
+const UPDATERS: [&str; 2] = ["ota", "esphome.ota"];
+
+/// Returns what rules and the driver's states tell of a record, and reads words where they tell of no event. `before` is what
+/// the lines before the record speak of, `hits` are the rules that tell of it.
+pub(super) fn all_events(
+    reading: &RecordReading<'_>,
+    record: &LogRecord<'_>,
+    before: Option<Subject>,
+    hits: &[RuleHit],
+) -> Vec<LogEvent> {
+    if hits.iter().any(|it| it.is_harmless) {
+        return Vec::new();
+    }
+    let known = hits.iter().filter(|it| it.topic != COMPONENTS);
+    let mut found: Vec<LogEvent> = known.filter_map(|it| it.event).collect();
+    found.extend(driver::disconnection(record));
+    if found.contains(&LogEvent::UpdateRefused) {
+        found.retain(|it| *it != LogEvent::FlashUnreadable);
+    }
+    if found.contains(&LogEvent::NoMemory) {
+        found.retain(|it| *it != LogEvent::TlsFailed(TlsFailure::Other));
+    }
     let measures = |it: &LogEvent| {
         matches!(it, LogEvent::Rssi(_) | LogEvent::OtherRssi(_) | LogEvent::FreeHeap(_))
     };
-    if found.iter().all(measures) {
-        let words = || words::told(record, before).or_else(|| words::made(record, before));
-        let part = || parts::error_of_part(record);
+    if found.iter().all(|it| measures(it) || is_mark(it)) {
+        let words = || reading.words(before);
+        let part = || hits.iter().find(|it| it.topic == COMPONENTS).and_then(|it| it.event);
         // What an updater says of its upload is of the update, and of no server.
-        let updates = parts::UPDATERS.iter().any(|it| record.tag.eq_ignore_ascii_case(it));
+        let updates = UPDATERS.iter().any(|it| record.tag.eq_ignore_ascii_case(it));
         found.extend(if updates { part().or_else(words) } else { words().or_else(part) });
     }
     found
 }
 
-/// Asks all readers of lines that are known.
-fn known_events(record: &LogRecord<'_>) -> Vec<LogEvent> {
-    let record = &SearchRecord::of(record);
-    let (text, lower) = (&record.text, &record.lower);
-    let mut found = Vec::new();
-    found.extend(crash::reset(text).or_else(|| crash::told_reset(lower)));
-    found.extend(crash::crash(text));
-    found.extend(crash::checked(text));
-    found.extend(managed::exception(text));
-    found.extend(setting::settings(text));
-    found.extend(boot::boot(record));
-    found.extend(air::air(record));
-    found.extend(link::disconnection(record));
-    found.extend(link::link(record));
-    found.extend(crash::memory(lower));
-    found.extend(parts::parts(record));
-    found.extend(files::files(record));
-    found.extend(network::network(record));
-    if found.contains(&LogEvent::UpdateRefused) {
-        found.retain(|it| *it != LogEvent::FlashUnreadable);
-    }
-    if found.is_empty() {
-        found.extend(codes::told(record));
-    }
-    if text.starts_with("entry 0x") {
-        found.push(LogEvent::Entered);
-    }
-    found.extend(ended_program(text));
-    if found.is_empty() && crash::is_in_allocator(text) {
-        found.push(LogEvent::CrashInAllocator);
-    }
-    // "task_wdt:  - poller (CPU 1)": who did not let others run.
-    if record.tag == "task_wdt" && text.starts_with("- ") {
-        found.push(LogEvent::WatchdogTask);
-    }
-    if record.tag == "task_wdt" && text.starts_with("Aborting") {
-        found.push(LogEvent::WatchdogAborts);
-    }
-    found
-}
-
-/// Reads what Python, Lua and Toit say of a program that ended.
-fn ended_program(text: &str) -> Option<LogEvent> {
-    let starts = ["Traceback (most recent call last)", "EXCEPTION error."];
-    if starts.iter().any(|it| text.starts_with(it)) || text == "stack traceback:" {
-        return Some(LogEvent::Traceback);
-    }
-    // The first function of Toit's backtrace: its service raises an error where the callback of a send says that nobody acknowledged.
-    if text.starts_with("0: espnow_send_") {
-        return Some(LogEvent::EspNowUnheard);
-    }
-    text.starts_with("KeyboardInterrupt").then_some(LogEvent::Interrupted)
+/// Returns whether an event is for those who follow the device's state, beside what the line tells.
+const fn is_mark(it: &LogEvent) -> bool {
+    matches!(
+        it,
+        LogEvent::JoinBegins | LogEvent::JoinEnds | LogEvent::TlsCode(_) | LogEvent::OtherRssi(_)
+    )
 }
 
 /// Reads the decimal number that a text begins with.
@@ -353,7 +418,9 @@ pub(super) fn line_events(line: &str) -> Vec<LogEvent> {
 /// Returns what a line tells, as a terminal shows it.
 #[cfg(test)]
 pub(super) fn told(line: &str) -> Vec<LogEvent> {
-    line_events(&super::record::plain(line))
+    let mut events = line_events(&super::record::plain(line));
+    events.retain(|it| matches!(it, LogEvent::OtherRssi(_)) || !is_mark(it));
+    events
 }
 
 #[cfg(test)]

@@ -181,10 +181,30 @@ fn tasmota(line: &str, at: usize) -> Option<LineHead> {
     })
 }
 
-/// Reads ESPEasy's `443329 : WIFI : text`.
+/// Levels of ESPEasy.
+const ESPEASY: [(&str, RecordLevel); 4] = [
+    ("Info", RecordLevel::Info),
+    ("Error", RecordLevel::Error),
+    ("Debug", RecordLevel::Debug),
+    ("Debug More", RecordLevel::Verbose),
+];
+
+/// Reads ESPEasy's `443329 : WIFI : text`, and the newer `31.868 : (242124) Info   : WIFI : text` with the free heap.
 fn espeasy(line: &str, at: usize) -> Option<LineHead> {
     let (time, rest) = line[at..].split_once(" : ")?;
-    let uptime_ms: u64 = time.parse().ok()?;
+    let heap = rest.strip_prefix('(').and_then(|it| it.split_once(") "));
+    let (level, rest) = match heap {
+        Some((heap, rest)) if heap.bytes().all(|it| it.is_ascii_digit()) => {
+            let (word, rest) = rest.split_once(": ")?;
+            (ESPEASY.iter().find(|it| it.0 == word.trim_end())?.1, rest)
+        }
+        _ => (RecordLevel::Info, rest),
+    };
+    let seconds = |it: (&str, &str)| {
+        let milli = it.1.parse::<u64>().ok().filter(|_| it.1.len() == 3)?;
+        it.0.parse::<u64>().ok()?.checked_mul(1000)?.checked_add(milli)
+    };
+    let uptime_ms = time.parse().ok().or_else(|| time.split_once('.').and_then(seconds))?;
     let (tag, _) = rest.split_once(':')?;
     let name = tag.trim_end();
     let is_tag =
@@ -192,7 +212,7 @@ fn espeasy(line: &str, at: usize) -> Option<LineHead> {
     let begin = line.len() - rest.len();
     is_tag.then(|| LineHead {
         start: at,
-        level: RecordLevel::Info,
+        level,
         uptime_ms: Some(uptime_ms),
         tag: (begin, begin + name.len()),
         text: begin + tag.len() + 1,
@@ -226,6 +246,13 @@ mod tests {
             ("[17:12:55]00:00:00.232 WIF: starts", Info, None, "WIF", "starts"),
             ("17:12:55.012 -> 00:00:00.232 WIF: starts", Info, None, "WIF", "starts"),
             ("443329 : WIFI : Disconnected!", Info, Some(443_329), "WIFI", "Disconnected!"),
+            (
+                "31.868 : (242124) Info   : WIFI : WL_DISCONNECTED 6",
+                Info,
+                Some(31_868),
+                "WIFI",
+                "WL_DISCONNECTED 6",
+            ),
             (
                 "[00:01:02.345,000] <wrn> net_arp: no gateway",
                 Warning,

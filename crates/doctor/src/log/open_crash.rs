@@ -1,8 +1,8 @@
 //! Lines of one crash, told once: a watchdog, its `abort()` and the panic handler speak of the same.
 
-use super::event::LogEvent;
+use super::event::{LogEvent, WordCause};
 use super::reader::LogPlace;
-use super::words::WordCause;
+use super::record::{LogRecord, RecordLevel};
 
 /// Lines within which a crash is told to its end: two register dumps and a backtrace.
 const NEAR: u64 = 80;
@@ -109,20 +109,21 @@ impl OpenCrash {
 
     /// Takes an event in. Events of a crash are kept until all of it is told; returns the crash that is complete with
     /// this one, and whether the event is of a crash.
-    /// `tag` is the part that wrote the line.
     pub(super) fn take(
         &mut self,
         event: LogEvent,
         place: &LogPlace,
-        tag: &str,
+        record: &LogRecord<'_>,
     ) -> (Option<(LogEvent, LogPlace)>, bool) {
         if matches!(event, LogEvent::NoMemory | LogEvent::Words(WordCause::Heap)) {
             self.no_memory = Some(place.line);
         }
-        if is_part(event) && !(event == LogEvent::FlashUnreadable && is_bootloader(tag)) {
+        if is_part(event) && !(event == LogEvent::FlashUnreadable && is_bootloader(record.tag)) {
             self.part = Some((place.line, event));
         }
-        if is_given_up_for(event) {
+        let is_error_of_rule =
+            matches!(event, LogEvent::Sign(_)) && record.level == Some(RecordLevel::Error);
+        if is_given_up_for(event) || is_error_of_rule {
             self.needed = Some((place.line, event));
         }
         let Some(rank) = telling(event) else { return (None, false) };
@@ -165,8 +166,12 @@ impl OpenCrash {
         let before = |line: u64| line + CHECKED >= open.first && line <= open.first;
         let needed = self.needed.filter(|it| before(it.0) && gives_up(&open.place.text));
         let unlinked = self.unlinked.is_some_and(near) && gives_up(&open.place.text);
-        let of_part =
-            of_part.or(needed.map(|it| it.1)).or(unlinked.then_some(LogEvent::FailedUnlinked));
+        // A rule that knows the line before the check knows more than the name of the call.
+        let sign = needed.map(|it| it.1).filter(|it| matches!(it, LogEvent::Sign(_)));
+        let of_part = sign
+            .or(of_part)
+            .or(needed.map(|it| it.1))
+            .or(unlinked.then_some(LogEvent::FailedUnlinked));
         let event = match (open.event, of_part) {
             (LogEvent::Panic, _) if of_memory => LogEvent::CrashOfMemory,
             // What is not mounted when the program ends is not formatted, either.

@@ -1,18 +1,16 @@
 //! A log as it streams by.
 
-use super::event::{LogEvent, ResetReason, all_events};
+use super::access_point::AccessPoint;
+use super::event::{LogEvent, ResetReason, WordCause, all_events};
 use super::open_crash::OpenCrash;
 use super::prefix::Numbering;
 use super::record::{LogRecord, lines_in_one, plain, records};
 use super::scan::OldNetworks;
 use super::silence::Silence;
-use super::soft_ap::SoftAp;
-use super::topic::{self, Subject};
 use super::traceback::Traceback;
-use super::trigger::may_tell;
-use super::words::WordCause;
 use super::wrapped::WrappedLine;
-use super::{address, link};
+use super::{address, driver};
+use crate::matcher::{RuleBook, RulesOfLog, Subject};
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -29,6 +27,9 @@ const KINDS: usize = 4096;
 
 /// Narrowest terminal whose lines may be wrapped, in characters.
 const NARROWEST: usize = 60;
+
+/// Topic of the device's own address.
+const ADDRESS: &str = "address";
 
 /// Within this time of the device, driver and program tell of the same disconnection, milliseconds.
 const SAME_MS: u64 = 1000;
@@ -99,6 +100,8 @@ pub struct LogSummary {
     pub last: Option<LogEvent>,
     /// Time of the device at the last record that has one, in milliseconds.
     pub last_ms: Option<u64>,
+    /// Rules that it was read with.
+    pub rules: RulesOfLog,
 }
 
 impl LogSummary {
@@ -152,7 +155,7 @@ pub struct LogReader {
     reason: Option<u8>,
     crash: OpenCrash,
     silence: Silence,
-    soft_ap: SoftAp,
+    access_point: AccessPoint,
     traceback: Traceback,
     old: OldNetworks,
     /// Subject of the last line that named one, and its number.
@@ -161,6 +164,8 @@ pub struct LogReader {
     linked: Option<bool>,
     /// The association that has no address yet.
     joined: Option<LogPlace>,
+    /// Whether the record that is read names an address of the device.
+    addressed: bool,
     /// Whether the handshake of keys has begun, and not ended.
     keys: bool,
     /// Lines with a record since the last start.
@@ -173,6 +178,13 @@ impl LogReader {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Creates a reader with other rules than the doctor's own.
+    #[must_use]
+    pub fn with_rules(rules: &'static RuleBook) -> Self {
+        let summary = LogSummary { rules: RulesOfLog(rules), ..LogSummary::default() };
+        Self { summary, ..Self::default() }
     }
 
     /// Reads a piece of the log. Bytes that are no UTF-8 count as unknown characters.
@@ -278,24 +290,28 @@ impl LogReader {
             if let Some(event) = self.traceback.see(record) {
                 self.take(event, record, from.number);
             }
-            if let Some(event) = self.soft_ap.see(record) {
-                self.take(event, record, from.number);
-            }
-            if may_tell(record) {
-                let near = self.subject.filter(|it| from.number - it.1 <= NEAR);
-                let mut made = false;
-                self.keys = link::has_keys_open(record.text, self.keys);
-                for event in all_events(record, near.map(|it| it.0)) {
+            let reading = self.summary.rules.0.read(record);
+            let hits = reading.told();
+            // What names an address is no bare "connected".
+            self.addressed =
+                hits.iter().any(|it| it.topic == ADDRESS && it.event == Some(LogEvent::GotIp));
+            let near = self.subject.filter(|it| from.number - it.1 <= NEAR);
+            let mut made = false;
+            self.keys = driver::has_keys_open(record.text, self.keys);
+            let has_level = record.level.is_some();
+            for event in all_events(&reading, record, near.map(|it| it.0), &hits) {
+                let of_event = hits.iter().find(|it| it.event == Some(event));
+                let client = of_event.and_then(|it| it.found.address);
+                for event in self.access_point.take(event, client, has_level) {
                     made |= matches!(event, LogEvent::GotIp | LogEvent::Associated);
                     self.take(event, record, from.number);
                 }
-                self.subject = topic::subject(record, near.map(|it| it.0))
-                    .map(|it| (it, from.number))
-                    .or(near);
-                // Where the network is joined, a bare "connection failed" is of a server.
-                if made {
-                    self.subject = None;
-                }
+            }
+            let subject = reading.subject(near.map(|it| it.0));
+            self.subject = subject.map(|it| (it, from.number)).or(near);
+            // Where the network is joined, a bare "connection failed" is of a server.
+            if made {
+                self.subject = None;
             }
             self.silence.see(record);
             self.summary.last_ms = record.uptime_ms.or(self.summary.last_ms);
@@ -307,7 +323,7 @@ impl LogReader {
     fn take(&mut self, event: LogEvent, record: &LogRecord<'_>, line: u64) {
         let (source, text) = (EvidenceSource::Log, shown(record.text));
         let place = LogPlace { source, line, uptime_ms: record.uptime_ms, text };
-        let (complete, is_crash) = self.crash.take(event, &place, record.tag);
+        let (complete, is_crash) = self.crash.take(event, &place, record);
         if let Some((event, place)) = complete {
             self.keep(event, place);
         }
@@ -359,7 +375,7 @@ impl LogReader {
                     self.keep(crash, at);
                 }
                 (self.linked, self.joined) = (None, None);
-                self.soft_ap = SoftAp::default();
+                self.access_point = AccessPoint::default();
                 event
             }
             LogEvent::PowerSave(_) if self.silence.asks_in_vain(record) => {
@@ -381,7 +397,7 @@ impl LogReader {
     fn disconnected(&mut self, code: u8, record: &LogRecord<'_>) -> Option<u8> {
         (self.linked, self.joined) = (Some(false), None);
         // A program that is told of an authentication that expired may name its state so.
-        if self.reason == Some(AUTH_EXPIRED) && link::is_state_of_password(record.text) {
+        if self.reason == Some(AUTH_EXPIRED) && driver::is_state_of_password(record.text) {
             return None;
         }
         self.reason = Some(code);
@@ -402,8 +418,8 @@ impl LogReader {
     fn is_associated(&self, record: &LogRecord<'_>) -> bool {
         let soon = |it: &LogPlace| self.silence.asks() || is_soon(it, record);
         self.joined.as_ref().is_some_and(soon)
-            && !link::begins_association(record.text)
-            && !address::names_address(record.text)
+            && !driver::begins_association(record.text)
+            && !self.addressed
     }
 
     /// Takes in that there is no address: what fails behind it follows, as without a link.

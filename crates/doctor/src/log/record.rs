@@ -5,9 +5,11 @@ use super::prefix::{unquoted, untimed};
 use alloc::string::String;
 use alloc::vec::Vec;
 use espbench_model::untrusted::is_unsafe;
+use serde::Deserialize;
 
 /// Severity of a record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum RecordLevel {
     /// `E`
     Error,

@@ -2,7 +2,6 @@
 
 use super::event::LogEvent;
 use super::record::LogRecord;
-use super::wordlist as list;
 use alloc::borrow::ToOwned as _;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -34,12 +33,26 @@ pub(super) struct OldNetworks {
     names: Vec<String>,
     /// The last line that names a network which is to be joined, or was not found.
     wanted: String,
+    /// Networks that a scan of ESPHome shows.
+    heard: Vec<String>,
 }
+
+/// Begin of a network in a scan of ESPHome, and of the name of the network that a link ends with.
+const ESPHOME: [&str; 2] = ["- '", "ssid='"];
 
 impl OldNetworks {
     /// Takes the next record in. Returns that a network which is wanted has an old security, where a scan shows so.
     pub(super) fn see(&mut self, record: &LogRecord<'_>) -> Option<LogEvent> {
         let text = record.text;
+        let quoted = |begin: &str| Some(text.split_once(begin)?.1.split_once('\'')?.0);
+        if let Some(name) = text.starts_with(ESPHOME[0]).then(|| quoted(ESPHOME[0])).flatten() {
+            let is_new = self.heard.len() < NETWORKS && !self.heard.iter().any(|it| it == name);
+            if is_new && (1..=NAME).contains(&name.len()) {
+                self.heard.push(name.to_owned());
+            }
+        } else if quoted(ESPHOME[1]).is_some_and(|it| self.heard.iter().any(|heard| heard == it)) {
+            return Some(LogEvent::NetworkHeard);
+        }
         if !HINTS.iter().any(|it| text.contains(it)) {
             return None;
         }
@@ -72,10 +85,18 @@ fn old_network(text: &str) -> Option<&str> {
         Some(matches!(word, "1" | "2"))
     };
     let is_old = NUMBERED.iter().find_map(numbered).unwrap_or(false)
-        || list::has_whole(&lower, &OLD)
+        || has_whole(&lower, &OLD)
         || BRACKETED.iter().any(|it| lower.contains(it));
     let name = is_scan.then(|| name_of(text, &lower)).flatten()?;
     (is_old && (SHORTEST..=NAME).contains(&name.len())).then_some(name)
+}
+
+/// Returns whether a text has one of the words, each by itself.
+fn has_whole(text: &str, words: &[&str]) -> bool {
+    let is_end = |it: Option<char>| !it.is_some_and(|it| it.is_ascii_alphanumeric());
+    words.iter().flat_map(|word| text.match_indices(word)).any(|(at, word)| {
+        is_end(text[..at].chars().next_back()) && is_end(text[at + word.len()..].chars().next())
+    })
 }
 
 /// Returns the name in a line of a scan: behind "SSID", in quotes or up to a comma, or what the line begins with.

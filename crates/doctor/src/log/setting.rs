@@ -1,11 +1,10 @@
 //! Settings that a boot log prints.
 
-use super::event::{LogEvent, number};
-use super::search::SearchText;
 use espbench_model::sdkconfig::ConfigOption;
 
 /// A setting that the boot log prints.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum BootSetting {
     /// `Init static rx buffer num`
     StaticRx,
@@ -40,29 +39,6 @@ pub enum BootSetting {
 }
 
 impl BootSetting {
-    /// All settings, with the words in front of their value.
-    const WORDS: [(&'static str, Self); 12] = [
-        ("Init static rx buffer num: ", Self::StaticRx),
-        ("Init dynamic rx buffer num: ", Self::DynamicRx),
-        ("Init dynamic tx buffer num: ", Self::DynamicTx),
-        ("Init static tx buffer num: ", Self::StaticTx),
-        ("rx ba win: ", Self::RxBaWindow),
-        ("tcpip mbox: ", Self::TcpipMailbox),
-        ("udp mbox: ", Self::UdpMailbox),
-        ("tcp mbox: ", Self::TcpMailbox),
-        ("tcp tx win: ", Self::TcpSendBuffer),
-        ("tcp rx win: ", Self::TcpWindow),
-        ("tcp mss: ", Self::TcpMss),
-        ("Init tx cache buffer num: ", Self::CacheTx),
-    ];
-
-    /// Flags, with the words that stand there where they are set.
-    const FLAGS: [(&'static str, Self); 3] = [
-        ("WiFi IRAM OP enabled", Self::WifiIram),
-        ("WiFi RX IRAM OP enabled", Self::WifiRxIram),
-        ("LWIP IRAM OP enabled", Self::LwipIram),
-    ];
-
     /// Returns the option of sdkconfig that sets it.
     #[must_use]
     pub const fn option(self) -> ConfigOption {
@@ -84,17 +60,4 @@ impl BootSetting {
             Self::LwipIram => ConfigOption::LwipIram,
         }
     }
-}
-
-/// Returns the settings that a record tells.
-pub(super) fn settings(text: &SearchText<'_>) -> impl Iterator<Item = LogEvent> {
-    let flags = BootSetting::FLAGS.iter().filter(|it| text.contains(it.0));
-    let numbers = BootSetting::WORDS.iter().filter_map(move |(words, setting)| {
-        let at = text.find(words)?;
-        // "tcp mbox" is the end of no other word, but "udp mbox" and "rx ba win" follow others.
-        let whole = text[..at].chars().next_back().is_none_or(|it| !it.is_alphanumeric());
-        let value = number(&text[at + words.len()..])?;
-        whole.then_some(LogEvent::Setting(*setting, value))
-    });
-    flags.map(|it| LogEvent::Setting(it.1, 1)).chain(numbers)
 }

@@ -2,7 +2,6 @@
 
 use super::event::{LogEvent, line_events};
 use super::record::records;
-use super::trigger::line_may_tell;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -21,9 +20,6 @@ pub(super) struct WrappedLine {
 /// Bytes that lines of one kind begin with: of a time stamp, or of a word.
 const ALIKE: usize = 4;
 
-/// Bytes on each side of the place where two lines meet that a word of both may have.
-const BORDER: usize = 24;
-
 impl WrappedLine {
     pub(super) const fn new(line: String, number: u64) -> Self {
         Self { line, number, told: None }
@@ -34,7 +30,7 @@ impl WrappedLine {
     pub(super) fn with(&mut self, next: &str) -> Option<String> {
         // A line that begins as the one before it is another of its kind.
         let alike = self.line.bytes().zip(next.bytes()).take(ALIKE).filter(|it| it.0 == it.1);
-        if next.trim().is_empty() || alike.count() == ALIKE || !self.may_tell_with(next) {
+        if next.trim().is_empty() || alike.count() == ALIKE {
             return None;
         }
         let rest = records(next);
@@ -52,21 +48,6 @@ impl WrappedLine {
                 && own.iter().all(|it| all.contains(it))
                 && all.len() >= first.len()
         })
-    }
-}
-
-impl WrappedLine {
-    /// Returns whether the line, the next one, or a word that is in both may tell something: most lines of one length are
-    /// tables and dumps.
-    fn may_tell_with(&self, next: &str) -> bool {
-        if line_may_tell(&self.line) || line_may_tell(next) {
-            return true;
-        }
-        let from = self.line.len().saturating_sub(BORDER);
-        let from = (from..).find(|it| self.line.is_char_boundary(*it)).unwrap_or(0);
-        let to = (0..=next.len().min(BORDER)).rev().find(|it| next.is_char_boundary(*it));
-        let (end, begin) = (&self.line[from..], &next[..to.unwrap_or(0)]);
-        ["", " "].iter().any(|it| line_may_tell(&format!("{end}{it}{begin}")))
     }
 }
 

@@ -13,6 +13,8 @@ pub(super) struct Groups<'a> {
     lost: Option<(u64, ReasonGroup)>,
     /// Whether the network that is to be joined has an old security.
     is_old: bool,
+    /// Whether a scan shows the network that is to be joined.
+    is_heard: bool,
     /// Whether each association was heard at the edge.
     at_edge: bool,
 }
@@ -27,7 +29,8 @@ impl<'a> Groups<'a> {
         };
         let lost = gone.iter().filter_map(|it| Some((first(it.0)?, it.1))).min();
         let is_old = log.count(|it| *it == LogEvent::OldSecurity) > 0;
-        Self { log, joined, lost, is_old, at_edge: edge(log).is_some() }
+        let is_heard = log.count(|it| *it == LogEvent::NetworkHeard) > 0;
+        Self { log, joined, lost, is_old, is_heard, at_edge: edge(log).is_some() }
     }
 
     /// Returns whether a reason came.
@@ -69,6 +72,8 @@ impl<'a> Groups<'a> {
             ReasonGroup::Handshake if code == 204 && self.has(15) => ReasonGroup::Password,
             // The driver passes over a network whose security is older than it accepts.
             ReasonGroup::Absent if self.is_old => ReasonGroup::Security,
+            // What a scan shows is there: its access point does not answer, for another reason.
+            ReasonGroup::Absent if self.is_heard => ReasonGroup::Other,
             // A network whose beacons were lost is not found right after, either, nor does it answer.
             group @ (ReasonGroup::Absent
             | ReasonGroup::Handshake

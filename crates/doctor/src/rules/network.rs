@@ -2,8 +2,11 @@
 
 use super::{finding, words};
 use crate::finding::{CauseFinding, Certainty, TroubleCause};
-use crate::log::{LogEvent, LogPlace, LogSummary, NO_SOCKET, TlsFailure};
+use crate::log::{LogEvent, LogPlace, LogSummary, TlsFailure};
 use alloc::vec::Vec;
+
+/// Number of lwIP's error where no socket is left.
+const NO_SOCKET: u16 = 23;
 
 /// Errors of a socket from which on they are a finding: one is a server that restarts.
 pub(super) const SOCKETS: u64 = 3;

@@ -230,3 +230,25 @@ fn losses_are_of_the_signal_where_each_association_is_at_the_edge() {
         assert_eq!(found.findings[0].cause, TroubleCause::Disconnections(group), "{log}");
     }
 }
+
+/// Returns the diagnosis of a log among the cases.
+fn of_case(name: &str) -> Diagnosis {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
+    diagnosis(&std::fs::read_to_string(folder.join(name)).unwrap())
+}
+
+#[test]
+fn remedies_and_remarks_fit_the_board_and_the_code() {
+    let loud = of_case("c3-full-power-auth-expires.log");
+    assert!(loud.findings[0].remedy.contains("WIFI_POWER_8_5dBm"), "{loud:#?}");
+    let sum = of_case("tls-memory-in-a-sum-of-codes.log");
+    assert!(
+        sum.notes.iter().any(|it| it.contains("RSA_PUBLIC_FAILED (0x4280) and MPI_ALLOC_FAILED")),
+        "{sum:#?}"
+    );
+    let evidence = of_case("evidence-joins-two-lines.log");
+    assert!(
+        evidence.findings[0].evidence.iter().all(|it| !it.text.contains("36.01")),
+        "{evidence:#?}"
+    );
+}

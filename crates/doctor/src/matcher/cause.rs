@@ -1,0 +1,119 @@
+//! Causes as data: what a sign that rules name says about a log.
+
+use super::load::Fault;
+use crate::finding::{Certainty, TroubleCause};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::cmp::Ordering;
+use core::hash::{Hash, Hasher};
+use serde::Deserialize;
+
+/// A cause.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CauseRecord {
+    /// Name, one of a kind.
+    pub name: String,
+    /// Stable name that findings have, where it is another: several records may be of one cause.
+    pub cause: Option<String>,
+    /// Signs of it, each by the name that rules give it.
+    pub signs: Vec<String>,
+    /// The cause in words, as a sentence without its full stop.
+    pub title: String,
+    /// Remedy, as a sentence without its full stop.
+    pub remedy: String,
+    /// Observation that would confirm it.
+    pub confirm: String,
+    /// Page that tells more.
+    pub link: Option<String>,
+    /// How sure it is.
+    pub certainty: Certainty,
+    /// Signs that make it a finding.
+    #[serde(default = "one")]
+    pub least: u64,
+    /// Signs that make it good, where they come behind the last one.
+    #[serde(default)]
+    pub made_good_by: Vec<String>,
+    /// Signs from which on it is a finding although it was made good.
+    pub recurring: Option<u64>,
+    /// Stable names of causes that make this one: it is believed less beside them, and stands behind them.
+    #[serde(default)]
+    pub follows_from: Vec<String>,
+    /// Stable names of causes beside which it is no finding.
+    #[serde(default)]
+    pub hidden_by: Vec<String>,
+    /// Whether it is one only where nothing else is found.
+    #[serde(default)]
+    pub alone: bool,
+    /// How much it explains: a restart weighs 10, a link that ends 3, a connection 1.
+    pub weight: f64,
+}
+
+const fn one() -> u64 {
+    1
+}
+
+/// A file of causes.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CauseFile {
+    /// Causes.
+    #[serde(default, rename = "cause")]
+    pub causes: Vec<CauseRecord>,
+}
+
+impl CauseRecord {
+    /// Returns the stable name that its findings have.
+    #[must_use]
+    pub fn stable_name(&self) -> &str {
+        self.cause.as_deref().unwrap_or(&self.name)
+    }
+
+    /// Returns the cause of its findings: one that the doctor knows by that name, or this record.
+    #[must_use]
+    pub fn trouble(&'static self) -> TroubleCause {
+        TroubleCause::by_name(self.stable_name()).unwrap_or(TroubleCause::Named(NamedCause(self)))
+    }
+
+    /// Finds what is wrong with the record.
+    pub(super) fn check(&self, signs: &[&str]) -> Result<(), Fault> {
+        let unknown =
+            self.signs.iter().chain(&self.made_good_by).find(|it| !signs.contains(&&***it));
+        match unknown {
+            Some(sign) => Err(format!("cause {}: no rule has the sign {sign}", self.name)),
+            None if self.signs.is_empty() => Err(format!("cause {}: it has no sign", self.name)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A cause that files of rules name, and nothing in the doctor treats by itself.
+#[derive(Clone, Copy, Debug)]
+pub struct NamedCause(pub &'static CauseRecord);
+
+impl PartialEq for NamedCause {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.stable_name() == other.0.stable_name()
+    }
+}
+
+impl Eq for NamedCause {}
+
+impl PartialOrd for NamedCause {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for NamedCause {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.0.stable_name().cmp(other.0.stable_name())
+    }
+}
+
+impl Hash for NamedCause {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.stable_name().hash(state);
+    }
+}

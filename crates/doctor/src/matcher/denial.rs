@@ -1,0 +1,66 @@
+//! Signs of failure that are denied by what stands around them: "error: 0", "0 errors", "no errors" are none.
+
+use super::pattern::Match;
+
+/// Returns whether a sign of failure is none.
+pub(super) fn is_denied(text: &str, hit: &Match) -> bool {
+    is_short(text, hit) || denies(text, hit)
+}
+
+/// Returns whether what stands behind "timeout" is its length: a setting.
+pub(super) fn is_setting(text: &str, hit: &Match) -> bool {
+    let rest = text[hit.end..].trim_start_matches([' ', ':', '=', '(', 's']);
+    rest.starts_with(|it: char| it.is_ascii_digit())
+        || ["set", "not set", "is set", "value", "ms", "of "].iter().any(|it| rest.starts_with(it))
+}
+
+/// Returns whether "err" is a part of another word.
+fn is_short(text: &str, hit: &Match) -> bool {
+    &text[hit.start..hit.end] == "err"
+        && text[hit.end..].starts_with(|it: char| it.is_ascii_alphabetic())
+}
+
+/// Returns whether the rest of a name, such as "invalid_password: NO", has a value that denies it.
+fn says_no(behind: &str) -> bool {
+    let name = behind.find(|it: char| !(it.is_ascii_alphanumeric() || it == '_')).unwrap_or(0);
+    let value = behind[name..]
+        .trim_start()
+        .strip_prefix([':', '='])
+        .map(|it| it.trim_matches([' ', '\'', '"']));
+    matches!(value, Some("no" | "false" | "none" | "off"))
+}
+
+/// Returns whether a sign of failure is denied by what stands around it.
+fn denies(text: &str, hit: &Match) -> bool {
+    let before = text[..hit.start].trim_end_matches([' ', '_', '-', '=', ':']);
+    let word = before.rsplit(|it: char| !it.is_alphanumeric() && it != '\'').next().unwrap_or("");
+    if matches!(word, "no" | "not" | "0" | "without" | "zero" | "never" | "any" | "kein" | "keine")
+    {
+        return true;
+    }
+    if says_no(&text[hit.end..]) {
+        return true;
+    }
+    // Behind the rest of the word and of "error code", a zero.
+    let rest = text[hit.end..].trim_start_matches(|it: char| it.is_ascii_alphabetic() || it == '_');
+    let rest = rest.trim_start_matches([' ', ':', '=', '(', '[', '#']);
+    let rest = [
+        "code",
+        "count",
+        "number",
+        "status",
+        "s",
+        "reported from esp-tls",
+        "captured from",
+        "codes",
+    ]
+    .iter()
+    .find_map(|it| rest.strip_prefix(it))
+    .unwrap_or(rest)
+    .trim_start_matches([' ', ':', '=', '(', '[']);
+    let zero = rest.strip_prefix("0x0").or_else(|| rest.strip_prefix('0'));
+    zero.is_some_and(|it| {
+        let it = it.trim_start_matches('0');
+        !it.starts_with(|it: char| it.is_ascii_alphanumeric() || it == '.')
+    })
+}

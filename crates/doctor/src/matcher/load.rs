@@ -1,0 +1,348 @@
+//! Rules that were read, made ready for the search.
+
+use super::cause::{CauseFile, CauseRecord};
+use super::mbedtls::TlsCodes;
+use super::pattern::Pattern;
+use super::rule::{PatternList, Rule, RuleFile};
+use super::words::{self, FACTS, WordTopics};
+use super::{Groups, ReadyRule, RuleBook, SearchPattern, Topic};
+use crate::log::MACHINE_SIGNS;
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
+use alloc::borrow::ToOwned as _;
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
+use alloc::string::{String, ToString as _};
+use alloc::vec::Vec;
+use core::fmt;
+
+/// Names a file of rules, with its text.
+macro_rules! files {
+    ($($name:literal)*) => {
+        [$(($name, include_str!(concat!("../../rules/", $name)))),*]
+    };
+}
+
+/// Files of rules that the doctor has of its own.
+const FILES: &[(&str, &str)] = &files!(
+    "access_point.toml" "address.toml" "air.toml" "allocator.toml" "beside.toml" "boot.toml" "check.toml" "codes.toml"
+    "components.toml" "crash.toml" "disconnection.toml" "esp_now.toml" "files.toml" "harmless.toml" "heap.toml" "hosted.toml"
+    "link.toml" "lists.toml" "memory.toml" "network.toml" "parts.toml" "reset.toml" "scan.toml" "settings.toml"
+    "start.toml" "station.toml" "strength.toml" "subjects.toml" "tls.toml" "words.toml"
+);
+
+/// Causes that the doctor has of its own.
+const CAUSES: &str = include_str!("../../rules/causes.toml");
+
+/// Errors of mbedTLS.
+const TLS: &str = include_str!("../../rules/mbedtls.toml");
+
+/// Mistake of a rule or a cause, in words.
+pub(super) type Fault = String;
+
+/// A fault of a file of rules.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RuleFault {
+    /// Name of the file.
+    pub file: String,
+    /// Mistake, in words.
+    pub why: String,
+}
+
+impl fmt::Display for RuleFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.file, self.why)
+    }
+}
+
+impl core::error::Error for RuleFault {}
+
+/// A member of a group.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Member {
+    /// A pattern that the message has.
+    Text(usize),
+    /// A pattern that the tag has.
+    Tag(usize),
+    /// A fact that the reader knows of a text, by its place in [`FACTS`].
+    Fact(usize),
+}
+
+/// A book in the making.
+#[derive(Default)]
+struct Making {
+    patterns: Vec<SearchPattern>,
+    pattern_at: BTreeMap<(String, (bool, bool)), usize>,
+    /// Groups as the sets of their patterns.
+    groups: Vec<BTreeSet<Member>>,
+    group_at: BTreeMap<BTreeSet<Member>, usize>,
+    lists: BTreeMap<String, PatternList>,
+}
+
+impl Making {
+    /// Adds the patterns that a text of a rule stands for to a group: one, or all of a list.
+    fn add(&mut self, text: &str, group: &mut BTreeSet<Member>, depth: u8) -> Result<(), Fault> {
+        if let Some(at) = FACTS.iter().position(|it| *it == text) {
+            group.insert(Member::Fact(at));
+            return Ok(());
+        }
+        let (text, in_tag) = match text.strip_prefix("tag:") {
+            Some(text) => (text, true),
+            None => (text, false),
+        };
+        let Some(name) = text.strip_prefix('@') else {
+            return self.add_pattern(text, (false, false), in_tag, group);
+        };
+        let (name, all) = match name.strip_suffix('?') {
+            Some(name) => (name, true),
+            None => (name, false),
+        };
+        let list = self.lists.get(name).cloned();
+        let list = list.filter(|_| depth > 0).ok_or_else(|| format!("no list is {name}"))?;
+        for it in &list.patterns {
+            let text = if in_tag { format!("tag:{it}") } else { it.clone() };
+            self.add(&text, group, depth - 1)?;
+        }
+        for word in &list.words {
+            let conditions = (list.denied && !all, list.length && !all);
+            self.add_pattern(&format!("|{word}"), conditions, in_tag, group)?;
+        }
+        Ok(())
+    }
+
+    fn add_pattern(
+        &mut self,
+        text: &str,
+        conditions: (bool, bool),
+        in_tag: bool,
+        group: &mut BTreeSet<Member>,
+    ) -> Result<(), Fault> {
+        let key = (text.to_owned(), conditions);
+        let at = match self.pattern_at.get(&key) {
+            Some(at) => *at,
+            None => {
+                let pattern =
+                    Pattern::read(text).map_err(|why| format!("pattern {text:?}: {why}"))?;
+                let (denied, length) = conditions;
+                self.patterns.push(SearchPattern { pattern, denied, length });
+                self.pattern_at.insert(key, self.patterns.len() - 1);
+                self.patterns.len() - 1
+            }
+        };
+        group.insert(if in_tag { Member::Tag(at) } else { Member::Text(at) });
+        Ok(())
+    }
+
+    /// Returns the group of the patterns that a rule names together.
+    fn group(&mut self, texts: &[String]) -> Result<usize, Fault> {
+        let mut group = BTreeSet::new();
+        texts.iter().try_for_each(|it| self.add(it, &mut group, MOST_DEPTH))?;
+        if let Some(at) = self.group_at.get(&group) {
+            return Ok(*at);
+        }
+        self.groups.push(group.clone());
+        self.group_at.insert(group, self.groups.len() - 1);
+        Ok(self.groups.len() - 1)
+    }
+}
+
+/// Lists within lists, at most.
+const MOST_DEPTH: u8 = 4;
+
+/// Groups of a rule.
+struct RuleGroups {
+    needs: Vec<usize>,
+    with: Vec<usize>,
+    excludes: Vec<usize>,
+    excuses: Vec<usize>,
+    key: Option<usize>,
+    behind: Option<usize>,
+    in_front: Option<usize>,
+}
+
+fn groups_of(rule: &Rule, making: &mut Making) -> Result<RuleGroups, String> {
+    let mut needs = Vec::new();
+    let key = if rule.patterns.is_empty() { None } else { Some(making.group(&rule.patterns)?) };
+    needs.extend(key);
+    let mut with = Vec::new();
+    for texts in &rule.with {
+        with.push(making.group(texts)?);
+    }
+    needs.extend(&with);
+    let mut excludes = Vec::new();
+    if !rule.without.is_empty() {
+        excludes.push(making.group(&rule.without)?);
+    }
+    let mut excuses = Vec::new();
+    if !rule.excused_by.is_empty() {
+        excuses.push(making.group(&rule.excused_by)?);
+    }
+    if rule.patterns.is_empty() && rule.component.is_empty() {
+        return Err("it has neither patterns nor a component".into());
+    }
+    let events =
+        [rule.event.is_some(), rule.reads.is_some(), rule.sign.is_some(), rule.family.is_some()];
+    if events.iter().filter(|it| **it).count() > 1 {
+        return Err("it has more than one of event, reads, sign and family".into());
+    }
+    let mut beside = |texts: &[String]| match texts {
+        [] => Ok(None),
+        texts => making.group(texts).map(Some),
+    };
+    let (behind, in_front) = (beside(&rule.behind)?, beside(&rule.in_front)?);
+    needs.extend(behind.iter().chain(&in_front));
+    Ok(RuleGroups { needs, with, excludes, excuses, key, behind, in_front })
+}
+
+fn set_of(bits: &[usize], groups: usize) -> Groups {
+    let mut set = alloc::vec![0; groups.div_ceil(64)].into_boxed_slice();
+    bits.iter().for_each(|it| set[it / 64] |= 1 << (it % 64));
+    set
+}
+
+impl RuleBook {
+    /// Reads the doctor's own rules, and others with the names of their files.
+    ///
+    /// # Errors
+    /// Where a file is no TOML of rules, a pattern is none, or two rules have one name.
+    pub fn from_files(others: &[(&str, &str)]) -> Result<Self, RuleFault> {
+        let mut making = Making::default();
+        let mut files: Vec<(String, RuleFile)> = Vec::new();
+        let mut others_causes: Vec<CauseRecord> = Vec::new();
+        for (name, text) in FILES.iter().copied().chain(others.iter().copied()) {
+            let fault = |why: String| RuleFault { file: name.to_owned(), why };
+            let file: RuleFile = toml::from_str(text).map_err(|it| fault(it.to_string()))?;
+            let mut file = file;
+            others_causes.append(&mut file.causes);
+            for (list, patterns) in &file.lists {
+                if making.lists.insert(list.clone(), patterns.clone()).is_some() {
+                    return Err(fault(format!("list {list} stands twice")));
+                }
+            }
+            files.push((name.to_owned(), file));
+        }
+        let mut topics: Vec<Topic> = Vec::new();
+        let mut rules: Vec<(Rule, usize, RuleGroups)> = Vec::new();
+        let mut names = BTreeSet::new();
+        for (name, file) in files {
+            let RuleFile { topic, turn, aside, rules: read, .. } = file;
+            for mut rule in read {
+                let topic = rule.topic.as_ref().unwrap_or(&topic);
+                let at = topics.iter().position(|it| it.name == *topic).unwrap_or_else(|| {
+                    topics.push(Topic { name: topic.clone(), turn, aside });
+                    topics.len() - 1
+                });
+                let tags = rule.component.iter_mut().chain(&mut rule.not_component);
+                tags.for_each(|it| *it = super::pattern::lower(it));
+                let fault = |why: String| RuleFault {
+                    file: name.clone(),
+                    why: format!("rule {}: {why}", rule.name),
+                };
+                if !names.insert(rule.name.clone()) {
+                    return Err(fault("it stands twice".into()));
+                }
+                let groups = groups_of(&rule, &mut making).map_err(fault)?;
+                rules.push((rule, at, groups));
+            }
+        }
+        let mut causes: CauseFile = toml::from_str(CAUSES)
+            .map_err(|it| RuleFault { file: "causes.toml".into(), why: it.to_string() })?;
+        causes.causes.extend(others_causes);
+        let told = rules.iter().filter_map(|it| it.0.sign.as_deref());
+        let signs: Vec<&str> = told.chain(MACHINE_SIGNS).collect();
+        for cause in &causes.causes {
+            cause.check(&signs).map_err(|why| RuleFault { file: "causes.toml".into(), why })?;
+        }
+        let tls = toml::from_str(TLS)
+            .map_err(|it| RuleFault { file: "mbedtls.toml".into(), why: it.to_string() })?;
+        making
+            .book(topics, rules, causes.causes, tls)
+            .map_err(|why| RuleFault { file: String::new(), why })
+    }
+}
+
+impl Making {
+    /// Makes the book ready.
+    fn book(
+        mut self,
+        topics: Vec<Topic>,
+        rules: Vec<(Rule, usize, RuleGroups)>,
+        causes: Vec<CauseRecord>,
+        tls: TlsCodes,
+    ) -> Result<RuleBook, String> {
+        let signs = words::sign_lists().map(|it| self.group(&it)).collect::<Result<_, _>>()?;
+        let groups = self.groups.len();
+        let mut rules_of = [(); 2].map(|()| alloc::vec![Vec::<usize>::new(); groups]);
+        let mut of_component = Vec::new();
+        let mut ready = Vec::new();
+        for (at, (rule, topic, of_rule)) in rules.into_iter().enumerate() {
+            let RuleGroups { needs, with, excludes, excuses, key, behind, in_front } = of_rule;
+            match key {
+                Some(key) => rules_of[usize::from(topics[topic].of_words())][key].push(at),
+                None => of_component.push(at),
+            }
+            let [needs, excludes, excuses] =
+                [needs, excludes, excuses].map(|it| set_of(&it, groups));
+            ready.push(ReadyRule {
+                rule,
+                topic,
+                with,
+                needs,
+                excludes,
+                excuses,
+                key,
+                behind,
+                in_front,
+            });
+        }
+        let mut keys: Vec<&str> = self.patterns.iter().filter_map(|it| it.pattern.key()).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        let mut patterns_of = alloc::vec![Vec::new(); keys.len()];
+        for (at, it) in self.patterns.iter().enumerate() {
+            if let Some(key) = it.pattern.key().and_then(|it| keys.binary_search(&it).ok()) {
+                patterns_of[key].push(at);
+            }
+        }
+        let mut groups_of = alloc::vec![set_of(&[], groups); self.patterns.len()];
+        let mut tag_groups_of = groups_of.clone();
+        let mut fact_groups_of = alloc::vec![set_of(&[], groups); FACTS.len()];
+        for (group, members) in self.groups.iter().enumerate() {
+            for member in members {
+                let set = match *member {
+                    Member::Text(at) => &mut groups_of[at],
+                    Member::Tag(at) => &mut tag_groups_of[at],
+                    Member::Fact(at) => &mut fact_groups_of[at],
+                };
+                set[group / 64] |= 1 << (group % 64);
+            }
+        }
+        let automaton = AhoCorasick::builder()
+            .kind(Some(AhoCorasickKind::ContiguousNFA))
+            .build(&keys)
+            .map_err(|it| it.to_string())?;
+        let of_words = (0..groups).filter(|it| !rules_of[1][*it].is_empty());
+        let word_keys = set_of(&of_words.collect::<Vec<_>>(), groups);
+        let mut turns: Vec<usize> =
+            (0..topics.len()).filter(|it| !topics[*it].of_words()).collect();
+        turns.sort_by_key(|it| topics[*it].turn);
+        Ok(RuleBook {
+            automaton,
+            patterns_of,
+            patterns: self.patterns,
+            groups_of,
+            tag_groups_of,
+            fact_groups_of,
+            word_keys,
+            signs,
+            word_topics: WordTopics::of(&topics),
+            turns,
+            rules_of,
+            of_component,
+            rules: ready,
+            topics,
+            causes,
+            tls,
+            groups,
+        })
+    }
+}

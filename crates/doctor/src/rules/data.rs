@@ -1,0 +1,60 @@
+//! Causes that rules name by signs.
+
+use super::finding;
+use crate::finding::CauseFinding;
+use crate::log::{LogEvent, LogSummary};
+use crate::matcher::cause::CauseRecord;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// Finds causes by the signs that rules name.
+pub(super) fn findings(log: &LogSummary, out: &mut Vec<CauseFinding>) {
+    let records = log.rules.0.causes().filter(|it| !it.alone);
+    records.for_each(|record| out.extend(found(log, record, out)));
+}
+
+/// Finds causes that are some only where nothing else is found.
+pub(super) fn lone_findings(log: &LogSummary, out: &mut Vec<CauseFinding>) {
+    if out.is_empty() {
+        let records = log.rules.0.causes().filter(|it| it.alone);
+        records.for_each(|record| out.extend(found(log, record, out)));
+    }
+}
+
+fn found(
+    log: &LogSummary,
+    record: &'static CauseRecord,
+    others: &[CauseFinding],
+) -> Option<CauseFinding> {
+    let names = |signs: &[String], it: &LogEvent| match it {
+        LogEvent::Sign(sign) => signs.iter().any(|it| it == sign.0),
+        _ => false,
+    };
+    let is = |it: &LogEvent| names(&record.signs, it);
+    let count = log.count(is);
+    let is_made_good = log.last_line(|it| names(&record.made_good_by, it)) > log.last_line(is)
+        && record.recurring.is_none_or(|it| count < it);
+    let is_hidden = others.iter().any(|it| record.hidden_by.contains(&it.cause.name()));
+    if count < record.least || is_made_good || is_hidden {
+        return None;
+    }
+    let words = (&*record.title, &*record.remedy, &*record.confirm);
+    finding(log, record.trouble(), record.certainty, words, is)
+}
+
+/// Returns remarks on errors of mbedTLS that are sums: each part by its name.
+pub(super) fn tls_sums(log: &LogSummary) -> Vec<String> {
+    let sums = log.events.keys().filter_map(|it| match it {
+        LogEvent::TlsCode(code) => Some(*code),
+        _ => None,
+    });
+    let named = sums.filter_map(|sum| {
+        let parts = log.rules.0.tls().parts(sum);
+        let names: Vec<String> =
+            parts.iter().map(|it| format!("{} (0x{:04x})", it.name, it.code)).collect();
+        (names.len() > 1)
+            .then(|| format!("The error of TLS 0x{sum:04x} is {}.", names.join(" and ")))
+    });
+    named.collect()
+}
