@@ -231,6 +231,7 @@ pub(super) fn cannot(diagnosis: &Diagnosis) -> Option<ProofOutcome> {
         TroubleCause::Tls => "it has no certificates",
         TroubleCause::BrokerRefused => "the broker's users are not in the files",
         TroubleCause::WifiCalls => "it does not run the program that calls the driver",
+        TroubleCause::Named(_) => "its devices do not run that part of the program",
         TroubleCause::PowerSave | TroubleCause::SlowPhy | TroubleCause::Settings(_) => {
             "what the files tell is not enough to set the lab up for it"
         }
