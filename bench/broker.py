@@ -113,7 +113,7 @@ class Respond:
         self.process.wait(30)
         self.log.seek(0)
         lines = self.log.read().decode().splitlines()
-        return [x.split(": ", 1)[1] for x in lines if x.startswith("MQTT broker: ")]
+        return [x.split(": ", 1)[1] for x in lines if x.startswith("MQTT broker, port ")]
 
 
 def drain(s):

@@ -6,6 +6,7 @@ use crate::report::ReportBuilder;
 use crate::simulator::{CellError, Simulator};
 use alloc::borrow::ToOwned as _;
 use alloc::collections::BTreeMap;
+use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use core::fmt;
@@ -91,22 +92,46 @@ pub fn site_of(set: &PlanSet, target: impl FnOnce() -> Site) -> Site {
     site
 }
 
-/// Returns the name of a run of these plans. It needs no quotes in a shell.
+/// Characters of a run's name, of several plans and of one, before its number.
+const NAME: [usize; 2] = [32, 100];
+
+/// Returns the name of a run of these plans: whole names of as many as there is room for, and how many more there are. It
+/// needs no quotes in a shell.
 #[must_use]
 pub fn run_name(set: &PlanSet) -> String {
+    let short = |it: &str| slug(&it.chars().take(NAME[1]).collect::<String>());
+    let names: Vec<String> = set.plans.iter().map(|it| short(&it.name)).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).filter(|it| !it.is_empty()).collect();
+    let all = names.join("-");
+    match names.as_slice() {
+        [] => "run".into(),
+        [only] => (*only).into(),
+        _ if all.len() <= NAME[0] => all,
+        [first, others @ ..] => {
+            let some = |n: usize| {
+                let more = others.len() - n;
+                format!(
+                    "{first}-{}and-{more}-more",
+                    others[..n].iter().map(|it| format!("{it}-")).collect::<String>()
+                )
+            };
+            let fits = (1..others.len()).rev().map(some).find(|it| it.len() <= NAME[0]);
+            fits.unwrap_or_else(|| some(0))
+        }
+    }
+}
+
+/// Returns a name in letters, digits and dashes.
+fn slug(name: &str) -> String {
     let mut slug = String::new();
-    for c in set.name().chars() {
+    for c in name.chars() {
         match c {
             c if c.is_ascii_alphanumeric() || c == '_' => slug.push(c.to_ascii_lowercase()),
             _ if slug.is_empty() || slug.ends_with('-') => {}
             _ => slug.push('-'),
         }
-        if slug.len() >= 40 {
-            break;
-        }
     }
-    let slug = slug.trim_end_matches('-');
-    if slug.is_empty() { "run".into() } else { slug.into() }
+    slug.trim_end_matches('-').into()
 }
 
 /// A run in the virtual lab.

@@ -201,6 +201,15 @@ pub fn better(metric: &str, unit: &str) -> Better {
     }
 }
 
+/// Counts of what was lost: no more than was sent.
+const LOST: [&str; 5] =
+    ["packets_lost", "packets_lost_rx", "packets_lost_tx", "packets_refused", "messages_lost"];
+
+/// Returns whether a metric counts what was lost of what was sent.
+pub(crate) fn is_count_of_lost(metric: &str) -> bool {
+    LOST.contains(&metric)
+}
+
 /// Returns whether values in that unit are rates: their theoretical limit is the greatest value, and that of
 /// others the least.
 #[must_use]

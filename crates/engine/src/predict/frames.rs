@@ -1,6 +1,7 @@
 //! One long frame or several short ones.
 
 use super::error::PredictError;
+use super::questions::lacks;
 use super::reach::put_walls;
 use super::rooms::{Predictor, RoomRunner, change, limit_power};
 use super::setup::PredictSetup;
@@ -133,7 +134,7 @@ pub fn frames(
         unknown_m,
         valid_m,
         notes: predictor.notes(),
-        stopped: runner.cancelled(),
+        stopped: runner.cancelled() && lacks(&trials, effort.rooms),
     })
 }
 

@@ -53,7 +53,13 @@ pub fn fleet(
         _ => Vec::new(),
     };
     let answer = predictor.answer(PredictQuestion::Fleet, &devices, &format!("at {mode}"));
-    Ok(PredictAnswer { points, changes, stopped: runner.cancelled(), ..answer })
+    let is_cut = lacks(&trials, rooms) || (cases.len() == 1 && changes.is_empty());
+    Ok(PredictAnswer { points, changes, stopped: runner.cancelled() && is_cut, ..answer })
+}
+
+/// Tells whether a case has not all of its rooms: a signal that comes after the last one cuts nothing.
+pub(super) fn lacks<T>(trials: &[Vec<T>], rooms: u32) -> bool {
+    trials.iter().any(|it| it.len() < rooms as usize)
 }
 
 /// Compares PHY rates by latency, loss, throughput and range, with so many devices. Rates that the
@@ -85,7 +91,8 @@ pub fn rate(
     let rates = format!("at {} rates", points.len());
     let mut answer = predictor.answer(PredictQuestion::Rate, &count(devices), &rates);
     answer.notes.push(predictor.range_doubts(false).words());
-    Ok(PredictAnswer { points, stopped: runner.cancelled(), ..answer })
+    let is_cut = lacks(&trials, rooms) || lacks(&alone, FLOODS);
+    Ok(PredictAnswer { points, stopped: runner.cancelled() && is_cut, ..answer })
 }
 
 /// Tells which PHY rate is on the air, and what the one that was asked for costs against the default: latency,

@@ -167,7 +167,19 @@ fn a_run_is_named_after_its_plan_without_anything_to_quote() {
         run_name(&plan(&format!("name = {name:?}\n[[measure]]\nkind = \"udp-echo\"\n")))
     };
     let names = ["Two boards", "a_b--c", " é1 ", "!!!", &"x".repeat(60)].map(name);
-    assert_eq!(names, ["two-boards", "a_b-c", "1", "run", &"x".repeat(40)]);
+    assert_eq!(names, ["two-boards", "a_b-c", "1", "run", &"x".repeat(60)]);
+    // Of several plans names are whole, or left out and counted.
+    let several = |names: &[&str]| {
+        let one = |it: &&str| plan(&format!("name = {it:?}\n[[measure]]\nkind = \"udp-echo\"\n"));
+        run_name(&PlanSet { plans: names.iter().flat_map(|it| one(it).plans).collect() })
+    };
+    assert_eq!(several(&["echo", "rate"]), "echo-rate");
+    assert_eq!(
+        several(&["one-way-latency", "round-trip", "throughput", "crypto-time"]),
+        "one-way-latency-and-3-more"
+    );
+    let long = "x".repeat(50);
+    assert_eq!(several(&[&long, "b"]), format!("{long}-and-1-more"));
 }
 
 /// A report says nothing of the whole run that is not so in every cell.

@@ -178,7 +178,7 @@ fn carry_out(
             checked?;
             target.run(work, sink)
         })?;
-        if cancel.load(Ordering::Relaxed) {
+        if cancel.load(Ordering::Relaxed) && result.is_err() {
             break;
         }
         watch.0.end(result.err().map(|it| it.to_string()).as_deref());

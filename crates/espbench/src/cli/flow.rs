@@ -258,6 +258,7 @@ fn carry_out(
     let mut watch = Watch { feed, progress: ProgressLine::new(&times, mode), live: &mut job.live };
     let recorder = Recorder::new(store, Arc::clone(cancel))?;
     let mut failures = Failures::default();
+    let mut is_whole = open.is_empty();
     for (number, (cell, time)) in (1..).zip(open.iter().zip(&times)) {
         let placed = PlannedCell { workload: job.target.placed(&seeded(cell)), ..cell.step };
         watch.progress.begin_cell(&placed.workload, run.facts.origin, *time);
@@ -265,9 +266,10 @@ fn carry_out(
         let target = &mut job.target;
         let result =
             recorder.cell(run, cell, &mut watch, |sink| target.run(&cell.step.workload, sink))?;
-        if cancel.load(Ordering::Relaxed) {
+        if cancel.load(Ordering::Relaxed) && result.is_err() {
             break;
         }
+        is_whole = number == open.len();
         let error = result.err();
         let text = error.as_ref().map(ToString::to_string);
         watch.feed.end(text.as_deref());
@@ -276,12 +278,16 @@ fn carry_out(
             failures.given_up = open.len() - number;
             break;
         }
+        if cancel.load(Ordering::Relaxed) {
+            break;
+        }
     }
     drop(watch);
     drop(recorder);
     let nothing = failures.measured == 0 && failures.first.is_some();
     if let Some(lab) = job.beside.as_ref().filter(|_| !nothing) {
         if cancel.load(Ordering::Relaxed) {
+            is_whole = false;
             say!(
                 "the lab beside it was not simulated: espbench report {} --beside",
                 run.facts.name
@@ -289,12 +295,14 @@ fn carry_out(
         } else {
             let cells = output::report(store, &run.facts.name)?.cells;
             lab.simulate(store, run, &cells, mode, cancel)?;
+            is_whole = !cancel.load(Ordering::Relaxed);
         }
     }
     let quiet = job.args.quiet;
     let ended = EndedRun { store, name: &run.facts.name, failures, shard, quiet };
     let whole = finish(ended, &job.args.output, job.prints)?;
-    Ok(status(cancel, whole))
+    // A signal that came after the last cell has cut nothing.
+    Ok(if is_whole { whole } else { status(cancel, whole) })
 }
 
 /// A run, or its shard, of which nothing is left to do or to try.
@@ -416,8 +424,8 @@ fn finish(ended: EndedRun<'_>, args: &OutputArgs, prints: Prints) -> anyhow::Res
         return Ok(ExitCode::from(2));
     }
     // Where no cell has any of the figures that lead, nothing could be measured.
-    let mut rows = report.glance.iter().flat_map(|it| &it.rows).peekable();
-    if rows.peek().is_some() && rows.all(|it| it.values.iter().all(Option::is_none)) {
+    let mut rows = report.glance.iter().flat_map(|it| &it.rows);
+    if rows.all(|it| it.values.iter().all(Option::is_none)) {
         return Ok(ExitCode::from(2));
     }
     Ok(if report.checks.iter().all(|check| check.passed) {

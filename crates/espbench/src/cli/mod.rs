@@ -171,7 +171,7 @@ enum Command {
 /// Says where there is more on the subcommand: the first word, since no flag stands before it.
 fn more(words: &[OsString]) -> String {
     let name = words.get(1).map(|it| it.to_string_lossy()).unwrap_or_default();
-    format!("`espbench {name} --help` has its flags, with examples")
+    format!("`espbench {name} --help` has its flags")
 }
 
 /// A flag of a command, for programs.

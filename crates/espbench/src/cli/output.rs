@@ -198,6 +198,16 @@ pub fn show(report: &Report, args: &OutputArgs) -> anyhow::Result<()> {
     if args.format == Format::Text && !args.full {
         return print_drawing(&render::glance::render(report, screen()));
     }
+    if args.format == Format::Text {
+        let with;
+        let report = if args.published {
+            with = report.clone().with_published();
+            &with
+        } else {
+            report
+        };
+        return print(&render::text::render_on(report, screen()));
+    }
     print(&draw_as(report, args, args.format))
 }
 
@@ -221,6 +231,16 @@ fn draw_as(report: &Report, args: &OutputArgs, format: Format) -> String {
 /// Any other failure to write.
 pub fn print(text: &str) -> anyhow::Result<()> {
     say::out(text).context("stdout")
+}
+
+/// Prints text for people. On a terminal its lines are broken at spaces, not within words.
+///
+/// # Errors
+/// As [`print()`].
+pub fn print_text(text: &str) -> anyhow::Result<()> {
+    let Some(columns) = screen().columns else { return print(text) };
+    let fit = |line: &str| render::fitting(line, columns);
+    print(&text.lines().map(fit).collect::<String>())
 }
 
 /// Prints a drawing, which may have colours.

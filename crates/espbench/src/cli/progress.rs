@@ -237,7 +237,8 @@ impl WorkShown {
     fn number(&self) -> String {
         match (self.done + 1, self.total) {
             (number, 0) => format!("[{number}]"),
-            (number, total) => format!("[{number}/{total}]"),
+            // Of work whose pieces are a guess there may be more.
+            (number, total) => format!("[{}/{total}]", number.min(total)),
         }
     }
 

@@ -92,8 +92,8 @@ struct MqttArgs {
     /// Look for the highest offered rate without loss between LOW and HIGH
     #[arg(long, value_parser = range, conflicts_with_all = ["rate", "sweep"], value_name = "LOW..HIGH")]
     search: Option<Range>,
-    /// Publish nothing: listen to a device that numbers its own messages (the last digits of each,
-    /// as in `Sample #10282`), one device to a topic, from its first message on
+    /// Publish nothing: listen to devices that number their own messages (the last digits of each,
+    /// as in `Sample #10282`), one device to a topic, from the first message on
     #[arg(
         short,
         long,

@@ -75,14 +75,14 @@ fn truth(report: &Report, format: Format) -> anyhow::Result<ExitCode> {
         let both = [table::groups(truth), table::cells(truth, usize::MAX)];
         tables.extend(both.map(table::of_wifi));
     }
-    let drawn = |draw: fn(&Table) -> String| {
+    let drawn = |draw: &dyn Fn(&Table) -> String| {
         let parts: Vec<String> =
             tables.iter().map(|t| format!("{}\n\n{}", t.title, draw(t))).collect();
         parts.join("\n")
     };
     let text = match format {
-        Format::Text => drawn(render::text::table),
-        Format::Markdown => drawn(render::markdown::table),
+        Format::Text => drawn(&|table| render::text::table_on(table, output::screen())),
+        Format::Markdown => drawn(&render::markdown::table),
         Format::Csv => {
             let rows = esp_now.iter().chain(wifi).flat_map(errors).collect();
             render::csv::rows(&rows, TRUTH)

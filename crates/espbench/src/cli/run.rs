@@ -33,7 +33,11 @@ fn keys() -> String {
     let (any, over_wifi) = lab_keys();
     format!(
         "A plan's blocks [[measure]] may vary the virtual lab, each key with a value or a list of values: {}; \
-         over Wi-Fi {}, too. docs/plans.md has all keys of plans with ranges and examples.",
+         over Wi-Fi {}, too. docs/plans.md has all keys of plans with ranges and examples.\n\n\
+         Examples:\n  \
+         espbench run one-way-latency ota\n  \
+         espbench run plan.toml --on udp:192.168.1.50 -o report.html\n  \
+         espbench run --resume",
         any.join(", "),
         over_wifi.join(", ")
     )

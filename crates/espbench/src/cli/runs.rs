@@ -1,7 +1,7 @@
 //! `espbench runs`.
 
 use super::common::StoreArgs;
-use super::{file, flow};
+use super::{file, flow, output};
 use crate::say::{self, say};
 use crate::store::merge::{self, MergedRun};
 use crate::store::{Listed, Store, ThresholdOutcome};
@@ -83,15 +83,18 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
             }
         }
         state += &thresholds(&opened, &run);
-        let _ = writeln!(
-            text,
-            "{:width$}  {}  {:20}  {state}",
-            Untrusted::line(&run.name).to_string(),
-            Untrusted::line(&run.facts.started),
-            Untrusted::line(&run.facts.target).to_string()
-        );
+        let [name, started, target] = [&run.name, &run.facts.started, &run.facts.target]
+            .map(|it| Untrusted::line(it).to_string());
+        let line = format!("{name:width$}  {started}  {target:20}  {state}");
+        // On a narrow terminal the rest stands below the name.
+        let _ = match output::screen().columns {
+            Some(columns) if line.chars().count() > columns => {
+                writeln!(text, "{name}\n  {started}  {target}  {state}")
+            }
+            _ => writeln!(text, "{line}"),
+        };
     }
-    super::output::print(&text)?;
+    output::print_text(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -103,8 +106,7 @@ fn thresholds(store: &Store, run: &Listed) -> String {
     }
     // An espbench before this one, and a run that was cut short, kept none.
     let kept = store.outcome(run).ok().flatten();
-    let told =
-        || super::output::report(store, &run.name).ok().map(|it| super::output::outcome(&it));
+    let told = || output::report(store, &run.name).ok().map(|it| output::outcome(&it));
     match kept.or_else(told) {
         None => ", thresholds not known".into(),
         Some(ThresholdOutcome { thresholds, failed: 0 }) => {
@@ -139,7 +141,7 @@ fn consoles(store: &StoreArgs, name: &str) -> anyhow::Result<ExitCode> {
             text.push('\n');
         }
     }
-    super::output::print_drawing(&text)?;
+    output::print_drawing(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 

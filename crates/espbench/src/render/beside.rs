@@ -1,6 +1,7 @@
 //! Measured, lab, published and limit of a suite's leading figure, in rows for a terminal.
 
-use super::figures::{cut, print};
+use super::figures::print;
+use super::rows::{folded, no_room};
 use super::{tame, width};
 use espbench_measure::beside::{LabAgreement, LabComparison, LabPair};
 use espbench_measure::digits;
@@ -61,18 +62,22 @@ pub(super) const fn sign(verdict: Option<LabAgreement>) -> &'static str {
     }
 }
 
-/// Returns head and rows, at most so many of them, evenly chosen, and how many there are more. Of the columns
-/// it has those that fit the characters of a line.
-pub(super) fn rows(pairs: &[&LabPair], most: usize, screen: usize) -> (Vec<String>, usize) {
-    let Some(first) = pairs.first() else { return (Vec::new(), 0) };
+/// Returns head and rows, at most so many of them, evenly chosen, how many there are more, and what there was no room for.
+/// Of the columns it has those that fit the characters of a line; names are folded.
+pub(super) fn rows(
+    pairs: &[&LabPair],
+    most: usize,
+    screen: usize,
+) -> (Vec<String>, usize, Option<String>) {
+    let Some(first) = pairs.first() else { return (Vec::new(), 0, None) };
     let most = most.clamp(1, pairs.len());
     let at = |row: usize| row * (pairs.len() - 1) / (most - 1).max(1);
     let shown: Vec<&LabPair> = (0..most).map(|row| pairs[at(row)]).collect();
     let alone = pairs.len() == 1;
     // What has no screen is not cut.
     let longest = if screen < usize::MAX { NAME } else { usize::MAX };
-    let name = |it: &LabPair| if alone { String::new() } else { cut(&tame(&it.place), longest) };
-    let widest = shown.iter().map(|it| width(&name(it))).max().unwrap_or(0);
+    let name = |it: &LabPair| if alone { String::new() } else { tame(&it.place) };
+    let widest = shown.iter().map(|it| width(&name(it))).max().unwrap_or(0).min(longest);
     let heads = heads(first);
     let all: Vec<[String; 5]> = shown.iter().map(|it| texts(it)).collect();
     let size = |at: usize| {
@@ -88,7 +93,14 @@ pub(super) fn rows(pairs: &[&LabPair], most: usize, screen: usize) -> (Vec<Strin
         format!("  {sign} {}  {}", pad(name, widest), parts.join("  ")).trim_end().to_owned()
     };
     let mut lines = vec![line("", " ", &heads)];
-    lines
-        .extend(shown.iter().zip(&all).map(|(it, texts)| line(&name(it), sign(it.verdict), texts)));
-    (lines, pairs.len() - shown.len())
+    for (it, texts) in shown.iter().zip(&all) {
+        let mut names = folded(&name(it), widest).into_iter();
+        lines.push(line(&names.next().unwrap_or_default(), sign(it.verdict), texts));
+        lines.extend(names.map(|rest| format!("      {rest}")));
+    }
+    if shown.iter().any(|it| it.verdict == Some(LabAgreement::Unsure)) {
+        let unsure = LabAgreement::Unsure;
+        lines.push(format!("  {}: {}", sign(Some(unsure)), unsure.words()));
+    }
+    (lines, pairs.len() - shown.len(), no_room(&heads[columns..]))
 }

@@ -35,7 +35,7 @@ pub fn text(document: &CaptureDocument, tables: &[Table], count: usize, screen: 
     }
     let mut out = lines.join("\n") + "\n";
     for it in tables {
-        let _ = writeln!(out, "\n{}\n{}", tame(&it.title), text::table(it));
+        let _ = writeln!(out, "\n{}\n{}", tame(&it.title), text::table_within(it, width));
         for note in &it.notes {
             let _ = writeln!(out, "  {}", wrap(note, width.saturating_sub(2)).join("\n  "));
         }

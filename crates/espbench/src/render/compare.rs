@@ -1,7 +1,6 @@
 //! Two runs held against each other, in a few lines for a terminal: the largest changes that are shown.
 
-use super::figures::cut;
-use super::glance::{Colours, Screen};
+use super::glance::{Colours, Screen, titled};
 use super::{tame, width, wrap, wrap_list};
 use espbench_measure::compare::{Comparison, VerdictKind};
 use espbench_measure::digits;
@@ -35,12 +34,14 @@ pub fn render(
     };
     // Where none can be compared, the reasons below count them.
     let comparable = comparisons.iter().any(|it| it.verdict.kind() != VerdictKind::NotComparable);
-    line(&mut out, colours.title, &cut(&tame(title), screen.most()));
+    out += &titled(&tame(title), "", colours, screen.width(), screen.most());
     for text in differences.iter().flat_map(|it| wrap(it, screen.width() - 2)) {
         line(&mut out, anstyle::Style::new(), &format!("  {text}"));
     }
     if comparable {
-        line(&mut out, anstyle::Style::new(), &format!("  {}", counts(comparisons)));
+        for text in wrap(&counts(comparisons), screen.width() - 2) {
+            line(&mut out, anstyle::Style::new(), &format!("  {text}"));
+        }
     }
     let all = differing(comparisons);
     let mut shown: Vec<&Comparison> = all.iter().copied().take(ROWS).collect();
@@ -59,7 +60,8 @@ pub fn render(
     }
     if all.len() > shown.len() && !shown.is_empty() {
         let more = digits::count((all.len() - shown.len()) as u64);
-        line(&mut out, colours.faint, &format!("  … and {more} more that differ, each less"));
+        let text = format!("  … and {more} more that differ, each less");
+        line(&mut out, colours.faint, &text);
     }
     let same = comparisons.iter().filter(|it| it.verdict.kind() == VerdictKind::NoDifferenceShown);
     let same = same.count();
@@ -85,11 +87,10 @@ pub fn render(
         line(&mut out, colours.faint, &format!("  … and for {more} of reasons"));
     }
     if shown.iter().any(|it| is_fitted(it)) {
-        let text = format!(
-            "  {} a constant of the lab was fitted to it: no test of the lab",
-            digits::FITTED
-        );
-        line(&mut out, anstyle::Style::new(), &text);
+        let text = "a constant of the lab was fitted to it: no test of the lab";
+        for text in wrap(&format!("{} {text}", digits::FITTED), screen.width() - 2) {
+            line(&mut out, anstyle::Style::new(), &format!("  {text}"));
+        }
     }
     let chance = "Ratios have their 95 % intervals; of twenty pairs without any difference, one is \
                   expected to show one by chance. All pairs with their remarks: --full";
@@ -133,18 +134,43 @@ fn rows(pairs: &[&Comparison], apart: Apart, most: usize) -> Vec<(Option<bool>, 
     let table: Vec<[String; 5]> = std::iter::once(head).chain(pairs.iter().map(row)).collect();
     let size = |at: usize| table.iter().map(|row| width(&row[at])).max().unwrap_or_default();
     let [all, this, other, ratio, verdict] = std::array::from_fn(size);
-    let name = all.min(most.saturating_sub(this + other + ratio + verdict + 10).max(NAME));
+    let figures = this + other + ratio + verdict + 10;
+    let is_narrow = figures.saturating_add(NAME.min(all)) > most;
+    let name = if is_narrow { most } else { all.min(most.saturating_sub(figures).max(NAME)) };
     let pad = |text: &str, size: usize| " ".repeat(size.saturating_sub(width(text))) + text;
     let mut lines = Vec::new();
     for (number, [a, b, c, d, e]) in table.iter().enumerate() {
         let is_worse =
             number.checked_sub(1).map(|at| pairs[at].verdict.kind() == VerdictKind::Worse);
+        // Where a line has no room for all, the figures stand below the name.
+        if is_narrow {
+            let parts = [b.clone(), pad(c, other), pad(d, ratio), e.clone()];
+            let names = wrap_list(a, most - 2).into_iter().map(|it| format!("  {it}"));
+            lines.extend(names.chain(flowed(&parts, most)).map(|it| (is_worse, it)));
+            continue;
+        }
         let mut names = wrap_list(a, name).into_iter();
         let first = names.next().unwrap_or_default();
         let gap = " ".repeat(name.saturating_sub(width(&first)));
         let figures = format!("{}  {}  {}  {e}", pad(b, this), pad(c, other), pad(d, ratio));
         lines.push((is_worse, format!("  {first}{gap}  {figures}")));
         lines.extend(names.map(|rest| (is_worse, format!("    {rest}"))));
+    }
+    lines
+}
+
+/// Writes texts beside each other, in as many indented lines as they take.
+fn flowed(texts: &[String], most: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for text in texts {
+        match lines.last_mut() {
+            Some(line) if width(line) + 2 + width(text) <= most => {
+                let _ = write!(line, "  {text}");
+            }
+            _ => {
+                lines.extend(wrap(text.trim_start(), most - 4).iter().map(|it| format!("    {it}")))
+            }
+        }
     }
     lines
 }

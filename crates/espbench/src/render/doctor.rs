@@ -4,6 +4,7 @@ use super::glance::{Colours, Screen};
 use super::{markdown, wrap};
 use espbench_doctor::finding::CauseFinding;
 use espbench_doctor::report::{DiagnosisEntry, DoctorDocument, ProofOutcome, place_name};
+use espbench_model::text::counted;
 use std::fmt::Write as _;
 
 /// Most lines without `--full`.
@@ -66,7 +67,8 @@ fn entry(entry: &DiagnosisEntry, full: bool, room: usize, screen: Screen) -> Str
         out.truncate(room.saturating_sub(usize::from(hidden > 0)).max(1));
     }
     if hidden > 0 {
-        out.push(format!("  {faint}{hidden} more with --full{faint:#}"));
+        let more = counted(hidden as u64, "more finding", "more findings");
+        out.push(format!("  {faint}{more}: --full{faint:#}"));
     }
     out.join("\n") + "\n"
 }

@@ -1,6 +1,5 @@
-//! Figures, names of rows and small bars as text, for lines of a terminal and for the page.
+//! Figures and small bars as text, for lines of a terminal and for the page.
 
-use super::{tame, width};
 use espbench_measure::digits;
 use espbench_measure::report::{GlanceGroup, GlanceMetric, GlanceRow, GlanceValue};
 use espbench_measure::table::unit_sign;
@@ -9,39 +8,11 @@ use std::fmt::Write as _;
 /// Metric of loss, by its name in a cell.
 const LOSS: &str = "loss";
 
-/// Characters of a row's name at most.
-pub(super) const NAME: usize = 30;
-
 /// Heights of a histogram's bars.
 const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
 /// Marks of a bar that shows a ratio: the middle is 1, the ends are a half and the double.
 pub(super) const RATIO: usize = 9;
-
-/// Returns the rows' names, of at most that many characters. Where one has to be cut, what few rows share comes
-/// first in all.
-pub(super) fn names(rows: &[&GlanceRow], most: usize) -> Vec<String> {
-    let fit = rows.iter().all(|row| width(&row.place) <= most);
-    let name = |row: &&GlanceRow| {
-        if fit || row.words.is_empty() {
-            return cut(&tame(&row.place), most);
-        }
-        let mut words: Vec<&str> = row.words.iter().map(String::as_str).collect();
-        words.sort_by_key(|word| {
-            rows.iter().filter(|it| it.words.iter().any(|w| w == word)).count()
-        });
-        cut(&tame(&words.join(", ")), most)
-    };
-    rows.iter().map(name).collect()
-}
-
-/// Cuts a text to that many characters.
-pub(super) fn cut(text: &str, most: usize) -> String {
-    if width(text) <= most {
-        return text.into();
-    }
-    text.chars().take(most.saturating_sub(1)).chain(['…']).collect()
-}
 
 /// Returns the heads of the columns. A quantity that stands in the head before is not said again.
 pub(super) fn heads(metrics: &[GlanceMetric]) -> Vec<String> {
@@ -76,10 +47,11 @@ pub(super) fn values(row: &GlanceRow, intervals: usize) -> Vec<String> {
 pub(super) fn number(value: &GlanceValue) -> String {
     let mark = if value.fitted { digits::FITTED } else { "" };
     let is_count = value.ci_low.is_none() && value.ci_high.is_none() && value.value.fract() == 0.0;
+    let of = value.of.map(|all| format!(" of {all}")).unwrap_or_default();
     if is_count {
-        return format!("{}{mark}", value.value);
+        return format!("{}{of}{mark}", value.value);
     }
-    digits::worth_at_a_glance(value.value, value.ci_low, value.ci_high) + mark
+    digits::worth_at_a_glance(value.value, value.ci_low, value.ci_high) + &of + mark
 }
 
 /// Prints a value with its interval: `6.1 [5.9–6.4]`; a value that is no more than a lower bound as `≥ 6.1`.
@@ -101,22 +73,6 @@ pub(super) fn figure(value: &GlanceValue) -> (String, Option<String>) {
     let number = number(value);
     let interval = digits::interval_at_a_glance(value.ci_low, value.ci_high);
     (number, interval.filter(|_| value.ci_low != value.ci_high))
-}
-
-/// Returns the widths of as many columns as fit.
-pub(super) fn fitting(heads: &[String], texts: &[Vec<String>], most: usize) -> Vec<usize> {
-    let mut left = most;
-    let mut columns = Vec::new();
-    for (at, head) in heads.iter().enumerate() {
-        let body = texts.iter().map(|row| width(&row[at])).max().unwrap_or(0);
-        let size = body.max(width(head));
-        if size + 2 > left && !columns.is_empty() {
-            break;
-        }
-        left = left.saturating_sub(size + 2);
-        columns.push(size);
-    }
-    columns
 }
 
 /// Draws the shares as bars, the largest in full height.
@@ -151,13 +107,21 @@ pub(super) fn leading(group: &GlanceGroup) -> String {
         values(at).min_by(order).zip(values(at).max_by(order))
     };
     let Some((low, high)) = ends(0) else { return String::new() };
+    let of_both = low.of.filter(|_| low.of == high.of);
     let end = |it: &GlanceValue| {
         let sign = if is_lower_bound(it) { "≥ " } else { "" };
-        format!("{sign}{}", short(it.value))
+        let of = it.of.filter(|_| of_both.is_none()).map(|all| format!(" of {all}"));
+        format!("{sign}{}{}", short(it.value), of.unwrap_or_default())
     };
     let (low, high) = (end(low), end(high));
     let figure = if low == high { low } else { format!("{low}–{high}") };
-    let mut text = format!("{} {figure} {}", metric.quantity, unit_sign(&metric.unit));
+    let of = of_both.map(|all| format!(" of {all}")).unwrap_or_default();
+    let mut text = format!("{} {figure}{of} {}", metric.quantity, unit_sign(&metric.unit));
+    // Of streams in both directions each figure is of a part of the cells.
+    let (told, all) = (values(0).count(), group.rows.len());
+    if told < all {
+        let _ = write!(text, " in {told} of {all} cells");
+    }
     // What was lost is told beside a rate or a time of what arrived.
     let losses = group.metrics.iter().enumerate().skip(1).filter(|it| it.1.metric == LOSS);
     let lost = losses.filter_map(|(at, _)| Some(ends(at)?.1.value)).find(|it| *it > 0.0);
@@ -218,28 +182,20 @@ mod tests {
     }
 
     #[test]
-    fn where_names_are_cut_what_tells_them_apart_comes_first() {
-        let row = |words: &[&str]| row(words, Vec::new());
-        let rows = [
-            ["broadcast 1", "one every 1 s", "2 hops"],
-            ["broadcast 1", "one every 1 s", "10 hops"],
-        ];
-        let rows = rows.map(|it| row(&it));
-        let names = names(&rows.iter().collect::<Vec<_>>(), NAME);
-        assert_eq!(names, ["2 hops, broadcast 1, one ever…", "10 hops, broadcast 1, one eve…"]);
-        let short = [row(&["unicast", "10 B"]), row(&["unicast", "20 B"])];
-        assert_eq!(
-            super::names(&short.iter().collect::<Vec<_>>(), NAME),
-            ["unicast, 10 B", "unicast, 20 B"]
-        );
-    }
-
-    #[test]
     fn what_has_one_bound_says_so() {
-        let value = |ci_low, ci_high| GlanceValue { value: 5000.0, ci_low, ci_high, fitted: false };
+        let value = |ci_low, ci_high| GlanceValue {
+            value: 5000.0,
+            ci_low,
+            ci_high,
+            fitted: false,
+            of: None,
+        };
         assert_eq!(print(&value(Some(5000.0), None)), "≥ 5000", "the end of a search");
         assert_eq!(print(&value(Some(4000.0), None)), "5000 [≥ 4000]");
         assert_eq!(print(&value(None, None)), "5000");
+        // How many were served says little without how many there are.
+        let served = GlanceValue { of: Some(6000.0), ..value(Some(4000.0), Some(6000.0)) };
+        assert_eq!(print(&served), "5000 of 6000 [4000–6000]");
     }
 
     #[test]
@@ -253,7 +209,7 @@ mod tests {
         let row = |rate, is_end: bool, loss| {
             let value = |value, is_end: bool| {
                 let ci_low = is_end.then_some(value);
-                Some(GlanceValue { value, ci_low, ci_high: None, fitted: false })
+                Some(GlanceValue { value, ci_low, ci_high: None, fitted: false, of: None })
             };
             row(&[], vec![value(rate, is_end), value(loss, false)])
         };
@@ -274,6 +230,9 @@ mod tests {
         assert_eq!(leading(&group), "rate 700–800 messages/s, up to 43.6 % lost");
         group.rows.push(row(900.0, true, 0.0));
         assert_eq!(leading(&group), "rate 700–≥ 900 messages/s, up to 43.6 % lost");
+        group.rows = vec![row(500.0, true, 0.0), row(0.0, false, 0.0)];
+        group.rows[1].values[0] = None;
+        assert_eq!(leading(&group), "rate ≥ 500 messages/s in 1 of 2 cells");
     }
 
     #[test]

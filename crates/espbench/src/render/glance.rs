@@ -1,8 +1,7 @@
 //! The answer of a report in a few lines, for a terminal: at most 15 for one suite, 30 for several.
 
-use super::figures::{
-    NAME, RATIO, bar, cut, fitting, heads, histogram, leading, names, short, values,
-};
+use super::figures::{heads, short};
+use super::rows::{FigureTable, SuiteTable};
 use super::{beside, parts, tame, width, wrap};
 use anstyle::{AnsiColor, Style};
 use espbench_measure::beside::{LabAgreement, LabPair};
@@ -132,6 +131,29 @@ pub fn render(report: &Report, screen: Screen) -> String {
     page.out + &tail.out
 }
 
+/// Writes a title in as many lines as it takes, with a badge at the end of the first; behind a pipe in one.
+pub(super) fn titled(
+    text: &str,
+    badge: &str,
+    colours: Colours,
+    columns: usize,
+    most: usize,
+) -> String {
+    let room = if badge.is_empty() { columns } else { columns - badge.len() - 2 };
+    let lines = if most < usize::MAX { wrap(text, room) } else { vec![text.to_owned()] };
+    let Colours { title, warning, .. } = colours;
+    let mut out = String::new();
+    for (number, line) in lines.iter().enumerate() {
+        let _ = write!(out, "{title}{line}{title:#}");
+        if number == 0 && !badge.is_empty() {
+            let pad = " ".repeat(columns.saturating_sub(width(line) + badge.len()).max(2));
+            let _ = write!(out, "{pad}{warning}{badge}{warning:#}");
+        }
+        out.push('\n');
+    }
+    out
+}
+
 struct Page {
     out: String,
     colours: Colours,
@@ -155,29 +177,27 @@ impl Page {
     /// Says what the plan sets of the lab that was named: its file holds in all else.
     fn overridden(&mut self, report: &Report) {
         let Some((first, more)) = report.overridden.split_first() else { return };
-        let and = if more.is_empty() { String::new() } else { format!("; {} more", more.len()) };
+        let and = match more.len() {
+            0 => String::new(),
+            n => format!("; {}: --full lists them", count(n, "more setting")),
+        };
         let text = format!("this run sets {first}{and}");
-        self.marked(self.colours.warning, "!", &text, 2);
+        self.marked(self.colours.warning, "!", &text);
     }
 
     /// Writes a paragraph behind a mark, in as many lines as it takes.
-    fn whole(&mut self, style: Style, mark: &str, text: &str) {
-        self.marked(style, mark, text, usize::MAX);
-    }
-
-    /// Writes a paragraph behind a mark, on a screen in at most that many lines.
-    fn marked(&mut self, style: Style, mark: &str, text: &str, most: usize) {
+    fn marked(&mut self, style: Style, mark: &str, text: &str) {
         let room = self.width - width(mark) - 3;
-        let mut lines = wrap(text, room);
-        if lines.len() > most && self.most < usize::MAX {
-            lines.truncate(most);
-            if let Some(last) = lines.last_mut() {
-                *last = cut(&format!("{last} …"), room);
-            }
-        }
-        for (number, line) in lines.iter().enumerate() {
+        for (number, line) in wrap(text, room).iter().enumerate() {
             let mark = if number == 0 { mark } else { " " };
             let _ = writeln!(self.out, "  {style}{mark}{style:#} {line}");
+        }
+    }
+
+    /// Writes a line of words, in as many lines as it takes.
+    fn words(&mut self, style: Style, text: &str) {
+        for line in wrap(text, self.width - 2) {
+            self.line(style, &format!("  {line}"));
         }
     }
 
@@ -206,42 +226,36 @@ impl Page {
             Origin::Live => "LIVE, SIMULATED DEVICES",
             Origin::Measured | Origin::Published => "",
         };
-        let text = cut(&tame(&format!("{title}, on {device}")), self.most - 2 - badge.len());
-        let pad = " ".repeat(self.width.saturating_sub(width(&text) + badge.len()).max(2));
-        let Colours { title, warning, .. } = self.colours;
-        if badge.is_empty() {
-            self.line(title, &text);
-        } else {
-            let _ = writeln!(self.out, "{title}{text}{title:#}{pad}{warning}{badge}{warning:#}");
-        }
+        let text = tame(&format!("{title}, on {device}"));
+        self.out += &titled(&text, badge, self.colours, self.width, self.most);
     }
 
     /// Writes what was not measured, and which thresholds failed.
     fn failures(&mut self, report: &Report) {
         let style = self.colours.failure;
         for cause in report.causes().iter().take(CAUSES) {
-            self.marked(style, "✗", cause, 3);
+            self.marked(style, "✗", cause);
         }
         if let Some(text) = report.cut_short() {
-            self.marked(style, "✗", &text, 2);
+            self.marked(style, "✗", &text);
         }
         let failed: Vec<_> = report.checks.iter().filter(|it| !it.passed).collect();
         for check in failed.iter().take(CHECKS) {
             let value = check.value.map_or_else(|| "unknown".into(), digits::plain);
             let unit = unit_sign(&check.unit);
             let text = format!("{}: {}: {value} {unit}", check.place, check.threshold);
-            self.whole(style, "✗", &text);
+            self.marked(style, "✗", &text);
         }
         if failed.len() > CHECKS {
             let more = count(failed.len() - CHECKS, "more threshold");
-            self.marked(style, "✗", &format!("{more} failed."), 1);
+            self.marked(style, "✗", &format!("{more} failed."));
         }
         if failed.is_empty() && !report.checks.is_empty() {
             let all = count(report.checks.len(), "threshold");
-            self.marked(Style::new(), "✓", &format!("{all} held."), 1);
+            self.marked(Style::new(), "✓", &format!("{all} held."));
         }
         for doubt in report.doubts() {
-            self.whole(self.colours.warning, "!", &doubt);
+            self.marked(self.colours.warning, "!", &doubt);
         }
     }
 
@@ -249,11 +263,11 @@ impl Page {
     fn unknowns(&mut self, report: &Report) {
         let lines = report.unknowns();
         for line in lines.iter().take(CAUSES) {
-            self.marked(self.colours.warning, "!", line, 2);
+            self.marked(self.colours.warning, "!", line);
         }
         let is_told = !lines.is_empty() || report.incomplete || !report.failures.is_empty();
         if report.glance.is_empty() && !is_told {
-            self.marked(self.colours.failure, "✗", NO_RESULT, 2);
+            self.marked(self.colours.failure, "✗", NO_RESULT);
         }
     }
 
@@ -279,63 +293,42 @@ impl Page {
         let legend = group.rows.iter().flat_map(|it| it.values.iter().flatten()).any(is_open);
         // Beside the rows: their head, and how many there are more.
         let most = end.saturating_sub(self.lines() + after + usize::from(legend) + 2);
-        // One row more takes the line that says so.
-        let rows = chosen(group, most + usize::from(group.rows.len() == most + 1));
-        let names = match alone {
-            true => vec![String::new(); rows.len()],
-            false => names(&rows, if self.most < usize::MAX { NAME } else { usize::MAX }),
-        };
-        let name = names.iter().map(|it| width(it)).max().unwrap_or(0);
-        let texts = |intervals| -> Vec<Vec<String>> {
-            rows.iter().map(|row| values(row, intervals)).collect()
-        };
         let heads = heads(&group.metrics);
-        let has_bars = rows.iter().any(|row| !row.histogram.is_empty());
-        let axis = group.axis_ms.filter(|_| has_bars);
-        let bars = axis.map(|[low, high]| format!("{}–{} ms", short(low), short(high)));
-        let last = bars.as_ref().map_or(0, |it| width(it).max(10) + 2);
-        let room = self.most.saturating_sub(name + 2 + last);
-        // Where not all columns fit, only the first has its intervals.
-        let all = (1..=heads.len()).rev().map(&texts);
-        let fits = |texts: &Vec<Vec<String>>| fitting(&heads, texts, room).len() == heads.len();
-        let texts = all.into_iter().find(fits).unwrap_or_else(|| texts(1));
-        let columns = fitting(&heads, &texts, room);
-        let mut line = format!("  {:name$}", "");
-        for (at, size) in columns.iter().enumerate() {
-            let _ = write!(line, "  {:size$}", heads[at]);
+        let lay_out = |most: usize| {
+            let rows = chosen(group, most);
+            let names: Vec<String> = rows
+                .iter()
+                .map(|row| if alone { String::new() } else { tame(&row.place) })
+                .collect();
+            let has_bars = rows.iter().any(|row| !row.histogram.is_empty());
+            let axis = group.axis_ms.filter(|_| has_bars);
+            let bars = axis.map(|[low, high]| format!("{}–{} ms", short(low), short(high)));
+            let table = FigureTable::new(&heads, &rows, &names, bars.as_deref(), self.most);
+            (rows, table)
+        };
+        // One row more takes the line that says so.
+        let all = most + usize::from(group.rows.len() == most + 1);
+        let (mut rows, mut table) = lay_out(all);
+        while table.lines() > all + 1 && rows.len() > 1 {
+            (rows, table) = lay_out(rows.len() - 1);
         }
-        if let Some(bars) = &bars {
-            let _ = write!(line, "  {bars}");
-        }
-        self.line(self.colours.faint, &line);
-        for ((row, texts), place) in rows.iter().zip(&texts).zip(&names) {
-            let mut line = format!("  {place:name$}");
-            for (at, size) in columns.iter().enumerate() {
-                let _ = write!(line, "  {:size$}", texts[at]);
-            }
-            if axis.is_some() {
-                let _ = write!(line, "  {}", histogram(&row.histogram));
-            }
-            self.line(Style::new(), &line);
-        }
+        self.out += &table.draw(&rows, self.colours);
         let more = group.rows.len() - rows.len();
         let more = (more > 0).then(|| format!("… and {}", count(more, "more cell")));
         // Columns without room are named.
-        let hidden = heads.get(columns.len()..).filter(|it| !it.is_empty());
-        let hidden = hidden.map(|it| format!("no room for {}: --full", it.join(", ")));
-        let left: Vec<String> = more.into_iter().chain(hidden).collect();
+        let left: Vec<String> = more.into_iter().chain(table.hidden()).collect();
         if !left.is_empty() {
-            self.line(self.colours.faint, &format!("  {}", cut(&left.join("; "), self.most - 2)));
+            self.words(self.colours.faint, &left.join("; "));
         }
         if legend {
             self.line(self.colours.faint, "  ≥ or ≤: the samples bound that end alone");
         }
         for line in usual.into_iter().chain(words.iter().map(String::as_str)) {
-            self.line(Style::new(), &format!("  {line}"));
+            self.words(Style::new(), line);
         }
         if let (Some(factor), Some(metric)) = (parts::to_limit(group), group.metrics.first()) {
-            let text = format!("  {}: {factor} the theoretical limit", metric.quantity);
-            self.line(Style::new(), &text);
+            let text = format!("{}: {factor} the theoretical limit", metric.quantity);
+            self.words(Style::new(), &text);
         }
     }
 
@@ -344,8 +337,7 @@ impl Page {
         for (at, group) in groups.iter().enumerate() {
             let head = [group.kind.as_str(), group.shared.as_str()];
             let head: Vec<&str> = head.into_iter().filter(|it| !it.is_empty()).collect();
-            let head = cut(&tame(&head.join(", ")), self.most - 2);
-            self.line(self.colours.title, &format!("  {head}"));
+            self.words(self.colours.title, &head.join(", "));
             let each = end.saturating_sub(self.lines()) / (groups.len() - at);
             let rows = GlanceGroup { published: None, times_limit: None, ..group.clone() };
             self.suite(&rows, self.lines() + each);
@@ -354,53 +346,28 @@ impl Page {
 
     /// Writes a line for each suite.
     fn suites(&mut self, groups: &[GlanceGroup]) {
-        let names = parts::names(groups);
-        let most = if self.most < usize::MAX { NAME } else { usize::MAX };
-        let name = names.iter().map(|it| width(it)).max().unwrap_or(0).min(most);
-        let figures: Vec<String> = groups.iter().map(leading).collect();
-        // Bar and limit stand where there is room for them.
-        let is_wide = self.width >= WIDTH;
-        let beside = if is_wide { 54 } else { 29 };
-        let room = self.most.saturating_sub(name.saturating_add(beside)).clamp(16, most.max(32));
-        let figure = figures.iter().map(|it| width(it)).max().unwrap_or(0).min(room);
-        let line = |texts: [&str; 7]| {
-            let [suite, cells, leading, bar, published, error, limit] = texts;
-            let bar = if is_wide { format!("  {bar:RATIO$}") } else { String::new() };
-            let limit = if is_wide { format!("  {limit:>12}") } else { String::new() };
-            format!(
-                "  {suite:name$}  {cells:>5}  {leading:figure$}{bar}  {published:>9}  {error:>5}{limit}"
-            )
-        };
-        let head =
-            ["suite", "cells", "leading figure", "½   1   2", "published", "error", "of limit"];
-        self.line(self.colours.faint, &line(head));
-        for ((group, suite), text) in groups.iter().zip(names).zip(&figures) {
-            let limit = parts::limit_column(group);
-            let of = group.published.as_ref().filter(|it| it.ratio.is_some());
-            let ratio = of.and_then(|it| it.ratio);
-            let error = of.and_then(|it| it.error).map(|it| format!("{:.0} %", 100.0 * it));
-            let line = line([
-                &cut(&tame(suite), name),
-                &group.rows.len().to_string(),
-                &cut(text, figure),
-                &ratio.map_or_else(String::new, bar),
-                &ratio.map_or_else(String::new, |it| format!("{it:.2} x")),
-                &error.unwrap_or_default(),
-                &limit,
-            ]);
-            let is_off = ratio.is_some_and(|it| !(0.7..=1.3).contains(&it));
-            self.line(if is_off { self.colours.warning } else { Style::new() }, &line);
+        let table = SuiteTable::new(groups, self.most);
+        self.line(self.colours.faint, &table.head());
+        for (lines, is_off) in table.rows() {
+            let style = if is_off { self.colours.warning } else { Style::new() };
+            lines.iter().for_each(|line| self.line(style, line));
+        }
+        if let Some(hidden) = table.hidden() {
+            self.words(self.colours.faint, &hidden);
         }
     }
 
     /// Writes measured and simulated figures, in as many rows as end at that line.
     fn pairs(&mut self, pairs: &[&LabPair], end: usize) {
-        let (lines, more) = beside::rows(pairs, end.saturating_sub(self.lines() + 2), self.most);
+        let (lines, more, hidden) =
+            beside::rows(pairs, end.saturating_sub(self.lines() + 3), self.most);
         for (number, line) in lines.iter().enumerate() {
             self.line(if number == 0 { self.colours.faint } else { Style::new() }, line);
         }
-        if more > 0 {
-            self.line(self.colours.faint, &format!("    … and {}", count(more, "more test")));
+        let more = (more > 0).then(|| format!("… and {}", count(more, "more test")));
+        let left: Vec<String> = more.into_iter().chain(hidden).collect();
+        if !left.is_empty() {
+            self.words(self.colours.faint, &format!("  {}", left.join("; ")));
         }
     }
 
@@ -413,19 +380,19 @@ impl Page {
             LabAgreement::Unsure => self.colours.warning,
             LabAgreement::AsPredicted | LabAgreement::NotCompared => Style::new(),
         };
-        self.whole(style, beside::sign(Some(it.verdict)), &it.sentence());
+        self.marked(style, beside::sign(Some(it.verdict)), &it.sentence());
         for text in [it.gap(), it.advice(), it.missing()].into_iter().flatten() {
-            self.whole(Style::new(), " ", &text);
+            self.marked(Style::new(), " ", &text);
         }
     }
 
     /// Writes how true the lab is, and where it is worst.
     fn truth(&mut self, report: &Report) {
         for text in report.truths() {
-            self.whole(Style::new(), "≈", &text);
+            self.marked(Style::new(), "≈", &text);
         }
         if let Some(text) = report.fitted() {
-            self.whole(self.colours.warning, digits::FITTED, &text);
+            self.marked(self.colours.warning, digits::FITTED, &text);
         }
     }
 
@@ -455,12 +422,12 @@ impl Page {
             // The only cell is named in the title.
             let one = report.glance.iter().map(|it| it.rows.len()).sum::<usize>() == 1;
             let seen = if one { seen } else { format!("{of}: {seen}") };
-            self.whole(self.colours.warning, "!", &seen);
-            self.whole(Style::new(), " ", &what);
+            self.marked(self.colours.warning, "!", &seen);
+            self.marked(Style::new(), " ", &what);
         }
         if kinds.len() > most {
             let more = count(kinds.len() - most, "more piece");
-            self.line(self.colours.faint, &format!("  … and {more} of advice: --full"));
+            self.words(self.colours.faint, &format!("… and {more} of advice: --full"));
         }
     }
 
@@ -476,7 +443,7 @@ impl Page {
             let whole = format!("{command}   ({more})");
             if width(&whole) > self.width { command } else { whole }
         };
-        self.line(self.colours.faint, &text);
+        self.words(self.colours.faint, text.trim_start());
     }
 }
 

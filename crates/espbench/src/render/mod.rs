@@ -9,7 +9,7 @@
 //! | [`compare`] | two runs held against each other, in a few lines |
 //! | [`csv`] | CSV (RFC 4180): the table of results, one row a figure, and drawn tables |
 //! | [`doctor`] | diagnoses for a terminal and as Markdown |
-//! | `figures` | figures, names of rows and small bars as text |
+//! | `figures` | figures and small bars as text |
 //! | [`glance`] | the answer in a few lines, for a terminal |
 //! | [`html`] | one HTML file that needs nothing else: no font, no picture, no script but ours |
 //! | [`json`] | JSON: the report as it is (`docs/report.schema.json`) |
@@ -22,6 +22,7 @@
 //! | [`predict`] | the answer of a prediction in a few lines, for a terminal |
 //! | `palette` | colours of all charts, one meaning each |
 //! | `parts` | plans that measure several kinds of test: their names, and one table of all |
+//! | `rows` | rows of figures for a terminal: folded, or left out and named |
 //! | [`sarif`] | SARIF: findings of a check by line |
 //! | [`svg`] | figures as SVG, for use inside HTML |
 //! | [`text`] | plain text: aligned tables that read without colour |
@@ -47,6 +48,7 @@ pub mod openmetrics;
 mod palette;
 mod parts;
 pub mod predict;
+mod rows;
 pub mod sarif;
 pub mod svg;
 pub mod text;
@@ -62,6 +64,19 @@ fn tame(text: &str) -> String {
 /// Characters, which for the scripts that occur here are columns of the terminal.
 fn width(text: &str) -> usize {
     text.chars().count()
+}
+
+/// Returns a line, with its line feed, in as many lines as it takes on a screen of so many columns. The further ones begin
+/// where it does.
+#[must_use]
+pub fn fitting(line: &str, columns: usize) -> String {
+    if width(line) <= columns {
+        return format!("{line}\n");
+    }
+    let text = line.trim_start();
+    let indent = width(line) - width(text);
+    let lines = wrap(text, columns.saturating_sub(indent));
+    lines.iter().map(|it| format!("{:indent$}{it}\n", "")).collect()
 }
 
 /// Breaks at spaces; a word longer than the line is cut.

@@ -1,7 +1,7 @@
 //! Plans that measure several kinds of test: their names, and one table where the same figures lead in all.
 
-use super::figures::{cut, leading, print, range};
-use super::{tame, width};
+use super::figures::{leading, print, range};
+use super::{tame, width, wrap};
 use espbench_measure::metric;
 use espbench_measure::plan::Goal;
 use espbench_measure::report::{GlanceGroup, GlanceRow, GlanceValue};
@@ -119,12 +119,19 @@ pub(super) fn is_compared(group: &GlanceGroup) -> bool {
 
 /// Writes a line for each suite, or test of a log, of which nothing stands beside others.
 pub(super) fn plain(groups: &[GlanceGroup], most: usize) -> String {
-    let names = names(groups);
-    let name = names.iter().map(|it| width(it)).max().unwrap_or(0);
+    let names: Vec<String> = names(groups).into_iter().map(tame).collect();
+    let most_of_name = if most < usize::MAX { most / 2 } else { usize::MAX };
+    let name = names.iter().map(|it| width(it)).max().unwrap_or(0).min(most_of_name);
     let mut out = format!("  {:name$}  cells  leading figure\n", "test");
     for (group, test) in groups.iter().zip(names) {
-        let text = format!("  {:name$}  {:>5}  {}", tame(test), group.rows.len(), leading(group));
-        out += &format!("{}\n", cut(&text, most));
+        let (names, cells) = (wrap(&test, name), group.rows.len().to_string());
+        let figures = wrap(&leading(group), most.saturating_sub(name + 11));
+        for at in 0..names.len().max(figures.len()) {
+            let part = |lines: &[String]| lines.get(at).cloned().unwrap_or_default();
+            let cells = if at == 0 { cells.as_str() } else { "" };
+            let line = format!("  {:name$}  {cells:>5}  {}", part(&names), part(&figures));
+            out += &format!("{}\n", line.trim_end());
+        }
     }
     out
 }

@@ -1,7 +1,7 @@
 //! The answer of a prediction in a few lines, for a terminal: at most 25.
 
-use super::figures::{cut, figure};
-use super::glance::{Colours, Screen};
+use super::figures::figure;
+use super::glance::{Colours, Screen, WIDTH, titled};
 use super::{tame, width, wrap};
 use anstyle::Style;
 use espbench_measure::digits;
@@ -12,6 +12,7 @@ use espbench_measure::predict::frames::FramesRow;
 use espbench_measure::predict::point::DistanceRow;
 use espbench_measure::predict::{Prediction, over_places};
 use espbench_measure::report::{GlanceValue, Report};
+use espbench_model::text::count;
 use std::fmt::Write as _;
 
 /// Rows of a table at most.
@@ -29,8 +30,8 @@ const FRAME_ROWS: usize = 16;
 /// Rows at most where distances stand below them.
 const ROWS_ABOVE_DISTANCES: usize = 5;
 
-/// Lines of the sentence that answers, at most.
-const VERDICT: usize = 5;
+/// Meaning of an interval with one end.
+pub(super) const OPEN: &str = "≥ or ≤ in an interval: that end alone is known";
 
 /// Renders the card for a screen.
 #[must_use]
@@ -38,37 +39,39 @@ pub fn render(report: &Report, card: &Prediction, screen: Screen) -> String {
     let mut out = String::new();
     let colours = Colours::new(screen.coloured);
     title(&mut out, card, report, screen);
-    let marked = |out: &mut String, style, mark: &str, text: &str, most| {
-        // A program behind a pipe gets all.
-        let most = screen.columns.map_or(usize::MAX, |_| most);
-        marked(out, (style, mark), text, most, screen.width());
+    let (columns, most) = (screen.width(), screen.most());
+    let marked = |out: &mut String, style, mark: &str, text: &str| {
+        marked(out, (style, mark), text, columns);
     };
     if let Some(verdict) = &card.verdict {
-        marked(&mut out, Style::new(), "", verdict, VERDICT);
+        marked(&mut out, Style::new(), "", verdict);
     }
+    let shown = rows_shown(card);
     match card.rows.as_slice() {
         [] if card.frames.is_empty() => {}
-        [] => frames(&mut out, card, colours),
+        [] => frames(&mut out, card, colours, most),
         [only] if card.question != QuestionKind::Range => {
             row_of(&mut out, &figures(only), screen.width());
         }
-        several => table(&mut out, card, several, colours),
+        _ => table(&mut out, card, &shown, colours, most),
     }
-    distances(&mut out, card, colours);
+    if has_open_interval(card, &shown) {
+        marked(&mut out, colours.faint, "", OPEN);
+    }
+    distances(&mut out, card, colours, most);
     if let Some(energy) = &card.energy {
         for (head, text) in energy_lines(energy) {
-            // Of what it is made up of, nothing is left out.
-            marked(&mut out, colours.faint, head, &text, usize::MAX);
+            marked(&mut out, colours.faint, head, &text);
         }
     }
     for (head, text) in limits(card) {
-        marked(&mut out, Style::new(), &format!("{head}:"), &text, 1);
+        marked(&mut out, Style::new(), &format!("{head}:"), &text);
     }
     if let Some(next) = &card.next {
-        marked(&mut out, Style::new(), "Next:", next, 2);
+        marked(&mut out, Style::new(), "Next:", next);
     }
     for warning in &card.warnings {
-        marked(&mut out, colours.warning, "!", warning, 2);
+        marked(&mut out, colours.warning, "!", warning);
     }
     let faint = colours.faint;
     let _ = writeln!(out, "  {faint}all tables: --full   as a page: -o FILE.html{faint:#}");
@@ -91,27 +94,17 @@ pub(super) fn limits(card: &Prediction) -> Vec<(String, String)> {
 
 /// Writes the fleet and its place, and that all is simulated.
 fn title(out: &mut String, card: &Prediction, report: &Report, screen: Screen) {
-    let (colours, columns) = (Colours::new(screen.coloured), screen.width());
     let badge = report.run.origin.name().to_uppercase();
-    let text = cut(&tame(&card.title), screen.most().saturating_sub(2 + badge.len()));
-    let pad = " ".repeat(columns.saturating_sub(width(&text) + badge.len()).max(2));
-    let Colours { title, warning, .. } = colours;
-    let _ = writeln!(out, "{title}{text}{title:#}{pad}{warning}{badge}{warning:#}");
+    let colours = Colours::new(screen.coloured);
+    *out += &titled(&tame(&card.title), &badge, colours, screen.width(), screen.most());
 }
 
-/// Writes a sentence behind a mark, in at most so many lines.
-fn marked(out: &mut String, (style, mark): (Style, &str), text: &str, most: usize, columns: usize) {
+/// Writes a sentence behind a mark, in as many lines as it takes.
+fn marked(out: &mut String, (style, mark): (Style, &str), text: &str, columns: usize) {
     let indent = if mark.is_empty() { 2 } else { width(mark) + 3 };
-    let mut lines = wrap(text, columns - indent);
-    if lines.len() > most {
-        lines.truncate(most);
-        if let Some(last) = lines.last_mut() {
-            *last = cut(&format!("{last} …"), columns - indent);
-        }
-    }
-    for (number, line) in lines.iter().enumerate() {
+    for (number, line) in wrap(text, columns - indent).iter().enumerate() {
         let _ = match (number, mark) {
-            (_, "") => writeln!(out, "  {line}"),
+            (_, "") => writeln!(out, "  {style}{line}{style:#}"),
             (0, mark) => writeln!(out, "  {style}{mark}{style:#} {line}"),
             _ => writeln!(out, "{:indent$}{line}", ""),
         };
@@ -364,11 +357,13 @@ pub(super) fn chosen(card: &Prediction, most: usize) -> Vec<&PredictionRow> {
 }
 
 /// Writes what becomes of messages by distance, in the middle of the places and from the worst to the best tenth.
-fn distances(out: &mut String, card: &Prediction, colours: Colours) {
+fn distances(out: &mut String, card: &Prediction, colours: Colours, most: usize) {
     let Some(rate) = card.rows.first().filter(|_| !card.distances.is_empty()) else { return };
     let faint = colours.faint;
     let head = format!("{} by distance (worst to best tenth of the places)", rate.rate);
-    let _ = writeln!(out, "  {faint}{head}{faint:#}");
+    for line in wrap(&head, most.min(WIDTH) - 2) {
+        let _ = writeln!(out, "  {faint}{line}{faint:#}");
+    }
     let heads = ["metres", "delivered (%)", "Mbit/s", "round trip (ms)"].map(String::from);
     let row = |it: &DistanceRow| {
         let metres =
@@ -378,18 +373,9 @@ fn distances(out: &mut String, card: &Prediction, colours: Colours) {
         let [delivery, rate, trip] = spread;
         [metres, delivery, rate, trip]
     };
-    let rows: Vec<_> = card.distances.iter().map(row).collect();
-    let widths: [usize; 4] = core::array::from_fn(|at| {
-        rows.iter().chain([&heads]).map(|row| width(&row[at])).max().unwrap_or(0)
-    });
-    for (number, row) in core::iter::once(&heads).chain(&rows).enumerate() {
-        let mut text = String::new();
-        for (cell, size) in row.iter().zip(widths) {
-            let _ = write!(text, "  {cell:size$}");
-        }
-        let style = if number == 0 { faint } else { Style::new() };
-        let _ = writeln!(out, "{style}{}{style:#}", text.trim_end());
-    }
+    let plain = |it: &DistanceRow| row(it).map(|text| (text, None)).into();
+    let rows: Vec<Vec<CardCell>> = card.distances.iter().map(plain).collect();
+    lines(out, &heads, rows, (1, 0), (colours, most));
     let trips =
         |it: &DistanceRow| [it.round_trip_ms.worst, it.round_trip_ms.median].contains(&None);
     if card.distances.iter().any(trips) {
@@ -420,7 +406,7 @@ pub(super) fn frame_columns(card: &Prediction) -> (Vec<String>, Vec<Vec<CardCell
 }
 
 /// Writes what becomes of a message in one frame or several, by distance.
-fn frames(out: &mut String, card: &Prediction, colours: Colours) {
+fn frames(out: &mut String, card: &Prediction, colours: Colours, most: usize) {
     let (heads, mut cells) = frame_columns(card);
     // Intervals of the air time and of the charge are in --full: the screen is not so wide.
     for row in &mut cells {
@@ -430,17 +416,37 @@ fn frames(out: &mut String, card: &Prediction, colours: Colours) {
     }
     let more = cells.len().saturating_sub(FRAME_ROWS);
     cells.truncate(FRAME_ROWS);
-    lines(out, &heads, cells, more, colours);
+    lines(out, &heads, cells, (2, more), (colours, most));
 }
 
-fn table(out: &mut String, card: &Prediction, rows: &[PredictionRow], colours: Colours) {
-    let most = match (card.distances.is_empty(), card.energy.is_some()) {
-        (false, _) => ROWS_ABOVE_DISTANCES,
-        (true, true) => ROWS_ABOVE_CHARGE,
-        (true, false) => ROWS,
-    };
-    let shown = chosen(card, most);
-    let (heads, mut cells) = columns(card, &shown);
+/// Returns the rows that there is room for beside what else the card tells.
+fn rows_shown(card: &Prediction) -> Vec<&PredictionRow> {
+    chosen(
+        card,
+        match (card.distances.is_empty(), card.energy.is_some()) {
+            (false, _) => ROWS_ABOVE_DISTANCES,
+            (true, true) => ROWS_ABOVE_CHARGE,
+            (true, false) => ROWS,
+        },
+    )
+}
+
+/// Returns whether an interval of these rows has one end alone.
+pub(super) fn has_open_interval(card: &Prediction, rows: &[&PredictionRow]) -> bool {
+    let values = |it: &FramesRow| [it.delivered_percent, it.whole_ms, it.air_ms, it.charge_uc];
+    let of_frames = card.frames.iter().flat_map(values).flatten();
+    rows.iter().any(|it| it.has_open_interval())
+        || of_frames.into_iter().any(|it| it.ci_low.is_some() != it.ci_high.is_some())
+}
+
+fn table(
+    out: &mut String,
+    card: &Prediction,
+    shown: &[&PredictionRow],
+    colours: Colours,
+    most: usize,
+) {
+    let (heads, mut cells) = columns(card, shown);
     if matches!(
         card.question,
         QuestionKind::Rate | QuestionKind::Fleet | QuestionKind::LargestFleet
@@ -448,16 +454,18 @@ fn table(out: &mut String, card: &Prediction, rows: &[PredictionRow], colours: C
         // The interval of how busy the channel is stands on the page: the screen is not so wide.
         cells.iter_mut().for_each(|row| row[BUSY].1 = None);
     }
-    lines(out, &heads, cells, rows.len() - shown.len(), colours);
+    let more = card.rows.len() - shown.len();
+    lines(out, &heads, cells, (1, more), (colours, most));
 }
 
-/// Writes a table's lines, and how many more there are.
+/// Writes a table's lines, and how many more rows there are. Columns that do not fit a line of so many characters stand
+/// below, behind the first ones again.
 fn lines(
     out: &mut String,
     heads: &[String],
     cells: Vec<Vec<CardCell>>,
-    more: usize,
-    colours: Colours,
+    (leads, more): (usize, usize),
+    (colours, most): (Colours, usize),
 ) {
     let joined = |(text, interval): CardCell| match interval {
         Some(interval) => format!("{text} [{interval}]"),
@@ -470,18 +478,45 @@ fn lines(
             texts.iter().map(|row| width(&row[at])).chain([width(&heads[at])]).max().unwrap_or(0)
         })
         .collect();
-    let mut line = |style: Style, cells: &mut dyn Iterator<Item = &str>| {
+    let mut line = |style: Style, cells: &mut dyn Iterator<Item = (&str, usize)>| {
         let mut text = String::new();
-        for (cell, size) in cells.zip(&widths) {
+        for (cell, size) in cells {
             let _ = write!(text, "  {cell:size$}");
         }
         let _ = writeln!(out, "{style}{}{style:#}", text.trim_end());
     };
-    line(colours.faint, &mut heads.iter().map(String::as_str));
-    for row in &texts {
-        line(Style::new(), &mut row.iter().map(String::as_str));
+    for block in blocks(&widths, leads, most) {
+        let of = |row: &'_ [String]| -> Vec<(String, usize)> {
+            block.iter().map(|at| (row[*at].clone(), widths[*at])).collect()
+        };
+        for (number, row) in
+            core::iter::once(heads).chain(texts.iter().map(Vec::as_slice)).enumerate()
+        {
+            let style = if number == 0 { colours.faint } else { Style::new() };
+            line(style, &mut of(row).iter().map(|it| (it.0.as_str(), it.1)));
+        }
     }
     if more > 0 {
-        line(colours.faint, &mut [format!("… and {more} more").as_str()].into_iter());
+        let text = format!("… and {}", count(more, "more row"));
+        line(colours.faint, &mut [(text.as_str(), 0)].into_iter());
     }
+}
+
+/// Divides columns of such widths into blocks that fit a line; the first `leads` begin each.
+fn blocks(widths: &[usize], leads: usize, most: usize) -> Vec<Vec<usize>> {
+    let first: usize = widths.iter().take(leads).map(|it| it + 2).sum();
+    let head: Vec<usize> = (0..leads).collect();
+    let (mut blocks, mut used) = (vec![head.clone()], first);
+    for (at, size) in widths.iter().enumerate().skip(leads) {
+        let is_alone = blocks.last().is_some_and(|it| it.len() == leads);
+        if used + size + 2 > most && !is_alone {
+            blocks.push(head.clone());
+            used = first;
+        }
+        used += size + 2;
+        if let Some(block) = blocks.last_mut() {
+            block.push(at);
+        }
+    }
+    blocks
 }

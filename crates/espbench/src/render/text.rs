@@ -1,18 +1,16 @@
 //! Plain text: aligned tables that read without colour.
 
+use super::glance::Screen;
 use super::{tame, width, wrap};
 use espbench_measure::report::Report;
 use espbench_measure::table::{Align, Table};
 use std::fmt::Write as _;
 
-/// Most characters of a line. Wider tables are continued below, with their first column again.
-const WIDTH: usize = 96;
-
 /// A column of words is not made narrower than this to let the table fit.
 const WORDS: usize = 20;
 
-/// Where a table is continued below anyway, its columns of words keep this.
-const WIDE_WORDS: usize = 44;
+/// Where a table is continued below anyway, its columns of words keep this part of the line.
+const WIDE_WORDS: (usize, usize) = (44, 96);
 
 /// Between columns.
 const GAP: usize = 2;
@@ -20,9 +18,20 @@ const GAP: usize = 2;
 /// Renders the report as text.
 #[must_use]
 pub fn render(report: &Report) -> String {
+    render_on(report, Screen::default())
+}
+
+/// Renders the report as text, for a screen. Tables that are wider are continued below, with their first column again.
+#[must_use]
+pub fn render_on(report: &Report, screen: Screen) -> String {
     let mut out = String::new();
+    let paragraph = |out: &mut String, indent: &str, text: &str| {
+        for line in wrap(text, screen.width() - indent.len()) {
+            let _ = writeln!(out, "{indent}{line}");
+        }
+    };
     let title = format!("espbench report: {}", tame(&report.run.name));
-    let _ = writeln!(out, "{title}\n{}", "=".repeat(title.chars().count()));
+    let _ = writeln!(out, "{title}\n{}", "=".repeat(width(&title)));
     let summary = tame(&report.run.sentence());
     paragraph(&mut out, "", &summary);
     for line in report.headlines() {
@@ -36,12 +45,12 @@ pub fn render(report: &Report) -> String {
         for t in &section.tables {
             out.push('\n');
             if t.full_title() != section.title {
-                let _ = writeln!(out, "{}", tame(&t.full_title()));
+                paragraph(&mut out, "", &t.full_title());
             }
             if t.is_folded() {
                 let _ = writeln!(out, "  ({} rows: see the page or JSON)", t.rows.len());
             } else {
-                out.push_str(&table(t));
+                out.push_str(&table_on(t, screen));
             }
             for note in &t.notes {
                 paragraph(&mut out, "  ", note);
@@ -53,12 +62,6 @@ pub fn render(report: &Report) -> String {
         let _ = writeln!(out, "\nDraw it again: espbench report {}", tame(&report.run.name));
     }
     out
-}
-
-fn paragraph(out: &mut String, indent: &str, text: &str) {
-    for line in wrap(text, WIDTH - indent.len()) {
-        let _ = writeln!(out, "{indent}{line}");
-    }
 }
 
 /// One column, ready to be printed.
@@ -96,7 +99,13 @@ impl Column {
 /// Renders the table as lines of text.
 #[must_use]
 pub fn table(table: &Table) -> String {
-    table_within(table, WIDTH)
+    table_on(table, Screen::default())
+}
+
+/// Renders the table as lines of text, for a screen.
+#[must_use]
+pub fn table_on(table: &Table, screen: Screen) -> String {
+    table_within(table, screen.width())
 }
 
 /// Renders the table as lines of at most that many characters.
@@ -104,7 +113,8 @@ pub(super) fn table_within(table: &Table, most: usize) -> String {
     let mut columns = columns(table, most);
     let used = columns.iter().map(|c| c.width + GAP).sum::<usize>();
     if used > most + GAP {
-        columns = (0..table.columns.len()).map(|i| Column::new(table, i, WIDE_WORDS)).collect();
+        let words = most * WIDE_WORDS.0 / WIDE_WORDS.1;
+        columns = (0..table.columns.len()).map(|i| Column::new(table, i, words)).collect();
     }
     let mut out = String::new();
     for (i, block) in blocks(&columns, most).iter().enumerate() {

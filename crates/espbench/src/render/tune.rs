@@ -7,10 +7,8 @@ use espbench_measure::table::Table;
 use espbench_measure::tune::TuneCard;
 use espbench_measure::tune::check::{Checked, Finding, LIMITS_TITLE, SettingChange};
 use espbench_measure::tune::limit;
+use espbench_model::text::count;
 use std::fmt::Write as _;
-
-/// Most characters of a line.
-const WIDTH: usize = 96;
 
 /// Returns the line to write for a change, and a note of the old value and the heap it takes.
 fn change(change: &SettingChange) -> (String, String) {
@@ -115,7 +113,7 @@ fn fitted(mut out: String, table: Option<Table>, tail: &str, columns: usize) -> 
         while drawn.lines().count() > left && !table.rows.is_empty() {
             table.rows.pop();
             drawn = text::table_within(&table, columns)
-                + &format!("(and {} more)\n", all - table.rows.len());
+                + &format!("(and {})\n", count(all - table.rows.len(), "more row"));
         }
         if !table.rows.is_empty() {
             let _ = write!(out, "\n{drawn}");
@@ -144,12 +142,12 @@ pub fn advice_fragment(checked: &Checked) -> String {
 
 /// Renders the check as text.
 #[must_use]
-pub fn check_text(checked: &Checked) -> String {
+pub fn check_text(checked: &Checked, screen: Screen) -> String {
     let mut out = String::new();
     let title = format!("espbench tune --check {}", tame(&checked.file));
     let _ = writeln!(out, "{title}\n{}", "=".repeat(title.chars().count()));
     let mut paragraph = |indent: &str, text: &str| {
-        for line in wrap(text, WIDTH - indent.len()) {
+        for line in wrap(text, screen.width() - indent.len()) {
             let _ = writeln!(out, "{indent}{line}");
         }
     };
@@ -159,13 +157,13 @@ pub fn check_text(checked: &Checked) -> String {
         paragraph("", &line);
     }
     if let Some(table) = limit::table(&checked.limits, LIMITS_TITLE) {
-        let _ = write!(out, "\n{}\n{}", table.title, text::table(&table));
-        for line in table.notes.iter().flat_map(|note| wrap(note, WIDTH - 2)) {
+        let _ = write!(out, "\n{}\n{}", table.title, text::table_on(&table, screen));
+        for line in table.notes.iter().flat_map(|note| wrap(note, screen.width() - 2)) {
             let _ = writeln!(out, "  {line}");
         }
     }
     let mut paragraph = |indent: &str, text: &str| {
-        for line in wrap(text, WIDTH - indent.len()) {
+        for line in wrap(text, screen.width() - indent.len()) {
             let _ = writeln!(out, "{indent}{line}");
         }
     };
@@ -178,8 +176,8 @@ pub fn check_text(checked: &Checked) -> String {
         }
     }
     for table in &checked.tables {
-        let _ = write!(out, "\n{}\n{}", table.title, text::table(table));
-        for line in table.notes.iter().flat_map(|note| wrap(note, WIDTH - 2)) {
+        let _ = write!(out, "\n{}\n{}", table.title, text::table_on(table, screen));
+        for line in table.notes.iter().flat_map(|note| wrap(note, screen.width() - 2)) {
             let _ = writeln!(out, "  {line}");
         }
     }

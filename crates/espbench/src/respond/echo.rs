@@ -19,6 +19,9 @@ pub const SKETCH_REPLY_PORT: u16 = 10_001;
 /// The standard echo port (RFC 862).
 pub const ECHO_PORT: u16 = 7;
 
+/// Name of the service.
+const NAME: &str = "UDP echo";
+
 /// The destination of replies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReplyTo {
@@ -52,12 +55,13 @@ pub fn start_beside(
     socket.set_read_timeout(Some(Duration::from_millis(100)))?;
     let _ = socket2::SockRef::from(&socket).set_recv_buffer_size(1 << 20);
     let stop = Arc::new(AtomicBool::new(false));
-    let (stopped, log) = (Arc::clone(&stop), Arc::clone(log));
+    let stopped = Arc::clone(&stop);
+    let log = super::named(NAME, address.port(), log);
     let services: Vec<u16> = others.iter().copied().chain([address.port()]).collect();
     let thread = std::thread::Builder::new()
         .name("udp-echo".into())
         .spawn(move || serve(&socket, reply, &services, &stopped, &log))?;
-    Ok(Service::new("UDP echo", address, stop, vec![thread]))
+    Ok(Service::new(NAME, address, stop, vec![thread]))
 }
 
 /// Tells whether a service listens on that port, rather than a client sends from it: one of the
@@ -80,7 +84,7 @@ fn serve(
     let (clock, mut rate) = (Clock::start(), ServedRate::default());
     let tell = |part: Option<ServedPart>| {
         if let Some(part) = part {
-            log(&format!("UDP echo: {}", part.things("datagram", "datagrams")));
+            log(&part.things("datagram", "datagrams"));
         }
     };
     while !stop.load(Ordering::Relaxed) {
@@ -88,7 +92,7 @@ fn serve(
         // Errors are time-outs, or an ICMP message about an earlier reply: both mean "go on".
         let Ok((len, from)) = socket.recv_from(&mut buf) else { continue };
         if last != Some(from.ip()) {
-            log(&format!("UDP echo: datagrams from {}", from.ip()));
+            log(&format!("datagrams from {}", from.ip()));
             last = Some(from.ip());
         }
         let to = match reply {
@@ -99,7 +103,7 @@ fn serve(
             ignored += 1;
             if ignored == 1 {
                 log(&format!(
-                    "UDP echo: {from} is not answered: a service listens on such a port, and may answer \
+                    "{from} is not answered: a service listens on such a port, and may answer \
                      for ever"
                 ));
             }
@@ -115,10 +119,10 @@ fn serve(
     }
     tell(rate.take_rest());
     if echoed + refused > 0 {
-        log(&format!("UDP echo: {echoed} datagrams echoed, {refused} replies refused"));
+        log(&format!("{echoed} datagrams echoed, {refused} replies refused"));
     }
     if ignored > 0 {
-        log(&format!("UDP echo: {ignored} datagrams from ports of services not answered"));
+        log(&format!("{ignored} datagrams from ports of services not answered"));
     }
 }
 

@@ -33,6 +33,12 @@ pub struct Service {
     threads: Vec<JoinHandle<()>>,
 }
 
+/// Returns a log that names a service and its port before each line: several of one name may run.
+fn named(name: &'static str, port: u16, log: &ServiceLog) -> ServiceLog {
+    let log = Arc::clone(log);
+    Arc::new(move |line| log(&format!("{name}, port {port}: {line}")))
+}
+
 impl Service {
     /// Creates a service of these threads; each looks at `stop` at least ten times a second.
     #[must_use]

@@ -54,7 +54,7 @@ fn start(
     listener.set_nonblocking(true)?;
     let address = listener.local_addr()?;
     let stop = Arc::new(AtomicBool::new(false));
-    let (stopped, log) = (Arc::clone(&stop), Arc::clone(log));
+    let (stopped, log) = (Arc::clone(&stop), super::named(name, address.port(), log));
     let thread = std::thread::Builder::new().name(name.into()).spawn(move || {
         accept(name, &listener, &stopped, &log, serve);
     })?;
@@ -77,20 +77,20 @@ fn accept(
         };
         threads.retain(|thread: &std::thread::JoinHandle<()>| !thread.is_finished());
         if clients.load(Ordering::Relaxed) >= MOST_CLIENTS {
-            log(&format!("{name}: {from} turned away: {MOST_CLIENTS} clients are served"));
+            log(&format!("{from} turned away: {MOST_CLIENTS} clients are served"));
             continue;
         }
         clients.fetch_add(1, Ordering::Relaxed);
         let (stop, own, counter) = (Arc::clone(stop), Arc::clone(log), Arc::clone(&clients));
         let thread = std::thread::Builder::new().name(name.into()).spawn(move || {
-            client(name, stream, from, &stop, &own, serve);
+            client(stream, from, &stop, &own, serve);
             counter.fetch_sub(1, Ordering::Relaxed);
         });
         match thread {
             Ok(thread) => threads.push(thread),
             Err(error) => {
                 clients.fetch_sub(1, Ordering::Relaxed);
-                log(&format!("{name}: {from} turned away: no thread: {error}"));
+                log(&format!("{from} turned away: no thread: {error}"));
             }
         }
     }
@@ -100,7 +100,6 @@ fn accept(
 }
 
 fn client(
-    name: &str,
     mut stream: TcpStream,
     from: SocketAddr,
     stop: &AtomicBool,
@@ -114,7 +113,7 @@ fn client(
     if set.is_err() {
         return;
     }
-    log(&format!("{name}: {from} came"));
+    log(&format!("{from} came"));
     let clock = Clock::start();
     let (mut rate, mut all) = (ServedRate::default(), 0);
     serve(&mut stream, stop, &mut |bytes| {
@@ -124,13 +123,13 @@ fn client(
             rate.add(now, bytes);
         }
         if let Some(part) = rate.take_long(now) {
-            log(&format!("{name}: {from}: {}", part.bytes()));
+            log(&format!("{from}: {}", part.bytes()));
         }
     });
     if let Some(part) = rate.take_rest() {
-        log(&format!("{name}: {from}: {}", part.bytes()));
+        log(&format!("{from}: {}", part.bytes()));
     }
-    log(&format!("{name}: {from} left after {all} bytes"));
+    log(&format!("{from} left after {all} bytes"));
 }
 
 fn drain(stream: &mut TcpStream, stop: &AtomicBool, moved: &mut dyn FnMut(u64)) {

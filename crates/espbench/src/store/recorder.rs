@@ -85,6 +85,8 @@ pub struct CellSink<'a> {
     tally: FateCounts,
     counters: BTreeMap<String, u64>,
     facts: BTreeMap<String, String>,
+    /// Whether the work was told to stop.
+    told: std::cell::Cell<bool>,
 }
 
 impl Recorder {
@@ -131,12 +133,16 @@ impl Recorder {
             tally: FateCounts::default(),
             counters: BTreeMap::new(),
             facts: BTreeMap::new(),
+            told: std::cell::Cell::new(false),
         };
         let result = work(&mut sink).map_err(Into::into);
         let result = result.and_then(|()| sink.measured(&cell.step.workload));
         sink.flush();
-        // A cell that the user stopped is open: it is measured again on resume.
-        let is_stopped = self.cancel.load(Ordering::Relaxed);
+        // A cell that the user stopped is open: it is measured again on resume. One that came to its end before it
+        // heard of the signal is done.
+        let is_whole = result.is_ok() && !sink.told.get();
+        let is_stopped = self.cancel.load(Ordering::Relaxed) && !is_whole;
+        let result = if is_stopped { Err(UserError::new("stopped")) } else { result };
         if is_stopped {
             sink.fact(fact::STOPPED, "before its end".into());
         }
@@ -267,7 +273,10 @@ impl Sink for CellSink<'_> {
     }
 
     fn cancelled(&self) -> bool {
-        self.recorder.cancel.load(Ordering::Relaxed) || self.recorder.broken.load(Ordering::Relaxed)
+        let is_cancelled = self.recorder.cancel.load(Ordering::Relaxed)
+            || self.recorder.broken.load(Ordering::Relaxed);
+        self.told.set(self.told.get() || is_cancelled);
+        is_cancelled
     }
 }
 
@@ -328,4 +337,37 @@ fn apply(store: &mut Store, job: &WriterJob, sums: &mut CellSums) -> rusqlite::R
         }
     }
     transaction.commit()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::CellStatus;
+    use espbench_measure::plan::PlanSet;
+    use espbench_measure::run::RunFacts;
+    use espbench_model::sample::Probe;
+
+    const PLAN: &str = "name = \"p\"\n[[measure]]\nkind = \"udp-echo\"\n";
+
+    /// A signal that comes once all samples are there has cut nothing; one that the work heard of has.
+    #[test]
+    fn a_cell_is_cut_by_a_signal_that_it_heard_of() {
+        for (hears, wanted) in [(false, CellStatus::Done), (true, CellStatus::Stopped)] {
+            let folder = tempfile::tempdir().unwrap();
+            let mut store = Store::open(&folder.path().join("runs.sqlite")).unwrap();
+            let facts = RunFacts { plan_text: PLAN.into(), ..RunFacts::default() };
+            let run = store.begin(facts, None, &PlanSet::parse(PLAN).unwrap()).unwrap();
+            let cancel = Arc::new(AtomicBool::new(false));
+            let recorder = Recorder::new(&store, Arc::clone(&cancel)).unwrap();
+            let result = recorder.cell(&run, &run.cells[0], &mut (), |sink| {
+                sink.sample(Sample::Probe(Probe::default()));
+                cancel.store(true, Ordering::Relaxed);
+                let _ = hears && sink.cancelled();
+                Ok::<(), UserError>(())
+            });
+            assert_eq!(result.unwrap().is_err(), hears);
+            drop(recorder);
+            assert_eq!(store.run("p-1").unwrap().cells[0].status, wanted, "{hears}");
+        }
+    }
 }

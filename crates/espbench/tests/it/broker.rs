@@ -176,7 +176,10 @@ fn a_broker_that_ends_says_goodbye_and_what_it_counted() {
     socket.write_all(b"\x30\x05\0\x01t\0!\xc0\0").expect("a message and a ping");
     assert_eq!(read(&mut socket, 2), b"\xd0\0");
     let Broker { service, lines, .. } = broker;
+    let address = service.address;
     drop(service);
     assert_eq!(read(&mut socket, 3), b"\xe0\x01\x8b");
-    assert_eq!(lines.lock().unwrap()[..], ["MQTT broker: 1 message received, 0 passed on"]);
+    let port = address.port();
+    let told = format!("MQTT broker, port {port}: 1 message received, 0 passed on");
+    assert_eq!(lines.lock().unwrap()[..], [told]);
 }

@@ -173,6 +173,87 @@ fn kept_restarted_and_unnumbered_messages_are_told_apart() {
     assert!(kept.lost().is_empty(), "{:?}", kept.lost());
 }
 
+/// Two devices to one filter: each has a counter of its own, and one is restarted.
+#[test]
+fn several_devices_are_counted_each_by_itself() {
+    let broker = embedded();
+    let address = broker.address;
+    let Some(mut first) = Device::start(address, "sensor/a") else { return };
+    let mut second = Device::start(address, "sensor/b").expect("asked for above");
+    let worker = std::thread::spawn(move || {
+        let mut kept = KeptSamples::default();
+        listening(address).run(&Workload::MqttRate(work()), &mut kept).map(|()| kept)
+    });
+    let restarts_at = 60;
+    for number in 0_u64.. {
+        if worker.is_finished() {
+            break;
+        }
+        if !is_skipped(number) {
+            first.say(&format!("{{\"seq\":{number}}}"));
+        }
+        second.say(&format!("{{\"seq\":{}}}", number % restarts_at));
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let kept = worker.join().unwrap().expect("it listens");
+    assert!(kept.counters["restarts"] >= 1, "{:?}", kept.counters);
+    assert!(!kept.probes().any(|it| it.fate == Fate::Duplicate), "no copy was sent");
+    let lost = kept.lost();
+    assert!(!lost.is_empty());
+    assert!(kept.facts["missing_sequence_numbers"].starts_with("sensor/a: "), "{:?}", kept.facts);
+    let cells = kept.cells(Workload::MqttRate(work()));
+    let value = |metric| cells.iter().find(|c| c.id.metric == metric).unwrap().value.unwrap();
+    assert_eq!((value("messages_duplicate"), value("messages_lost")), (0.0, lost.len() as f64));
+    // One in ten of one device's numbers.
+    assert!((2.0..8.0).contains(&value("loss")), "{}", value("loss"));
+}
+
+/// Listens by the command while a device says so many messages; then the broker may go.
+fn listened(messages: u32, goes: bool) -> crate::util::Ran {
+    let broker = embedded();
+    let address = broker.address;
+    let mut device = Device::start(address, "sensor/a").expect("a client");
+    let (stop, stopped) = std::sync::mpsc::channel::<()>();
+    let teller = std::thread::spawn(move || {
+        let mut number = 0;
+        // The listener is there before the only message.
+        std::thread::sleep(Duration::from_millis(if messages == 1 { 1500 } else { 0 }));
+        while number < messages && stopped.recv_timeout(Duration::from_millis(10)).is_err() {
+            device.say(&format!("Sample #{number}"));
+            number += 1;
+        }
+        if goes {
+            drop(broker);
+        } else {
+            let _ = stopped.recv_timeout(Duration::from_secs(20));
+            drop(broker);
+        }
+    });
+    let bench = TestDir::new();
+    let address = address.to_string();
+    let time = if goes { "30 s" } else { "1 s" };
+    let ran = bench.run(&[
+        "rate", "mqtt", &address, "--listen", "--topic", "sensor/#", "--time", time, "--quiet",
+    ]);
+    drop(stop);
+    teller.join().unwrap();
+    ran
+}
+
+#[test]
+fn one_message_is_no_result_and_a_broker_that_goes_cuts_it() {
+    if !peer("mosquitto_pub") {
+        return;
+    }
+    let one = listened(1, false);
+    assert_eq!(one.status, Some(2), "{}{}", one.out, one.err);
+    assert!(one.err.contains("one message came, and a rate takes two"), "{}{}", one.out, one.err);
+    let cut = listened(200, true);
+    assert_eq!(cut.status, Some(2), "{}{}", cut.out, cut.err);
+    assert!(cut.out.contains(" of 30 s: the figures are of that time"), "{}{}", cut.out, cut.err);
+    assert!(cut.out.contains("delivered"), "the result stays: {}", cut.out);
+}
+
 #[test]
 fn a_device_that_is_off_is_said() {
     let broker = embedded();

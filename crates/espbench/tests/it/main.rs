@@ -48,6 +48,7 @@ mod mqtt_hostile;
 mod mqtt_sessions;
 mod mqtt_tls;
 mod names;
+mod narrow;
 mod netns;
 mod nothing;
 mod page;

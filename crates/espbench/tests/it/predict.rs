@@ -369,7 +369,7 @@ fn no_rate_is_recommended_where_all_break_the_limit() {
     let args = ["rate", "--devices", "3", "--phy-rates", "54M,HT20-MCS7", "--room", "open"];
     let far = ["--distance", "900", "--rooms", "3", "--messages", "300"];
     let text = screen(&[&args[..], &far].concat());
-    assert!(text.contains("none of the 2 rates keeps loss at most 1 %"), "{text}");
+    assert!(text.contains("neither rate keeps loss at most 1 %"), "{text}");
 }
 
 /// How far messages reach, with what is lost there; nothing beyond the model is promised.

@@ -4,7 +4,7 @@ use crate::pseudo_terminals::open_terminal;
 use crate::util::{ChildProcess, PATIENCE, TestDir};
 use std::io::Read as _;
 use std::os::fd::AsRawFd as _;
-use std::process::Command;
+use std::process::{Command, ExitStatus};
 use std::sync::mpsc;
 use std::time::Instant;
 
@@ -17,8 +17,15 @@ fn on_terminal(command: &mut Command) -> String {
     on_columns(command, 100)
 }
 
-/// Runs a command whose stdout and stderr are a terminal of so many columns; returns what it wrote there.
+/// Runs a command whose stdout and stderr are a terminal of so many columns; returns what it wrote there. It must succeed.
 pub fn on_columns(command: &mut Command, columns: u16) -> String {
+    let (written, status) = ended_on_columns(command, columns);
+    assert!(status.success(), "{written}");
+    written
+}
+
+/// Runs a command whose stdout and stderr are a terminal of so many columns; returns what it wrote there, and its status.
+pub fn ended_on_columns(command: &mut Command, columns: u16) -> (String, ExitStatus) {
     let (ours, theirs, _) = open_terminal();
     let size = libc::winsize { ws_row: 30, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
     // SAFETY: the call reads one size.
@@ -39,8 +46,7 @@ pub fn on_columns(command: &mut Command, columns: u16) -> String {
     });
     let end = Instant::now() + PATIENCE;
     let written = written.recv_timeout(end - Instant::now()).expect("the command ends");
-    assert!(child.wait().unwrap().success(), "{written}");
-    written
+    (written, child.wait().unwrap())
 }
 
 /// Returns what was drawn again in place, each time the text between two clearings of a line.

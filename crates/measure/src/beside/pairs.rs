@@ -157,7 +157,7 @@ fn pair(
     (ours, theirs): (&Cell, &Cell),
 ) -> Option<LabPair> {
     let value = |value: Option<f64>, ci_low, ci_high| {
-        Some(GlanceValue { value: value?, ci_low, ci_high, fitted: false })
+        Some(GlanceValue { value: value?, ci_low, ci_high, fitted: false, of: None })
     };
     let kind = test.workload.kind();
     let group = report

@@ -94,7 +94,7 @@ pub(crate) fn pool(repetitions: &[&Cell]) -> Option<Cell> {
         note: Some(note),
         ..(*first).clone()
     };
-    bounds::limit(&mut cell);
+    bounds::limit(&mut cell, repetitions.iter().filter_map(|it| it.n).max());
     Some(cell)
 }
 

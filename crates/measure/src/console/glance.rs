@@ -119,5 +119,5 @@ fn place(digest: &Digest<'_>) -> String {
 
 fn value(cell: &Cell) -> Option<GlanceValue> {
     let (ci_low, ci_high) = (cell.ci_low, cell.ci_high);
-    Some(GlanceValue { value: cell.value?, ci_low, ci_high, fitted: false })
+    Some(GlanceValue { value: cell.value?, ci_low, ci_high, fitted: false, of: None })
 }

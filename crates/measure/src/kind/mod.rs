@@ -46,11 +46,12 @@ use crate::summary::SummaryContext;
 use crate::table::Table;
 use crate::truth::CellGroup;
 use crate::wifi::{self, Document};
+use alloc::borrow::Cow;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
-use espbench_model::sample::{Interval, Observer};
+use espbench_model::sample::{Interval, Observer, Sample};
 use espbench_model::time::Instant;
 use espbench_model::workload::{IpTest, Workload};
 
@@ -135,9 +136,9 @@ pub(crate) trait TestKind {
     fn is_of_all(&self, _metric: &str) -> bool {
         false
     }
-    /// Returns whether the samples tell what was lost and what came twice.
-    fn tells_loss(&self, _recorded: &Recorded) -> bool {
-        true
+    /// Returns the samples that tell what was lost and what came twice; `None` where none does.
+    fn told_losses<'a>(&self, recorded: &'a Recorded) -> Option<Cow<'a, [Sample]>> {
+        Some(Cow::Borrowed(&recorded.samples))
     }
     /// Returns the times of which a report shows the distribution, in milliseconds.
     fn times(&self, _recorded: &Recorded) -> Vec<f64> {
@@ -150,6 +151,10 @@ pub(crate) trait TestKind {
     /// Returns whether a report shows the repetitions of a cell as one.
     fn is_pooled(&self) -> bool {
         false
+    }
+    /// Returns how many tries of a search were made; `None` of what is no search.
+    fn tries(&self, _recorded: &Recorded) -> Option<usize> {
+        None
     }
     /// Returns whether nothing is sent, and a device is listened to.
     fn is_heard(&self) -> bool {

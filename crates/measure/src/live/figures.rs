@@ -141,9 +141,14 @@ impl RatesSoFar {
         match sample {
             Sample::Probe(probe) if probe.link.is_beside() => {}
             Sample::Probe(probe) => {
-                let is_delivered = probe.fate == Fate::Delivered;
                 self.messages.add(probe);
-                if let Some(at) = probe.received.filter(|_| is_delivered) {
+                // Of a device that is listened to each message counts in the rate.
+                let counts = match probe.fate {
+                    Fate::Delivered => true,
+                    Fate::Duplicate => kind.is_heard(),
+                    Fate::Late | Fate::Corrupt | Fate::Lost(_) => false,
+                };
+                if let Some(at) = probe.received.filter(|_| counts) {
                     self.arrivals.add(at);
                 }
             }

@@ -114,6 +114,10 @@ impl FateCounts {
     /// do; `None` where something was measured. A cell without one valid sample has failed.
     #[must_use]
     pub fn nothing(&self, workload: &Workload) -> Option<String> {
+        if kind::of(workload).is_heard() && self.delivered + self.duplicate == 1 {
+            let why = "one message came, and a rate takes two; listen for longer";
+            return Some(format!("nothing was measured: {why}"));
+        }
         if self.delivered > 0 || self.bytes > 0 || self.datagrams > 0 {
             return None;
         }
@@ -210,6 +214,17 @@ mod tests {
         assert!(why(&[]).unwrap().contains("no sample was taken"));
         // A copy of what never came is no measurement.
         assert!(why(&[Fate::Duplicate]).is_some());
+    }
+
+    #[test]
+    fn one_message_of_a_device_is_no_rate() {
+        use espbench_model::workload::MqttMode;
+        let Some(Workload::MqttRate(mut work)) = defaults("mqtt-rate") else { unreachable!() };
+        work.mode = MqttMode::Listen;
+        let why = |fates: &[Fate]| of(fates).nothing(&Workload::MqttRate(work));
+        let one = "nothing was measured: one message came, and a rate takes two; listen for longer";
+        assert_eq!(why(&[Fate::Delivered]).as_deref(), Some(one));
+        assert_eq!(why(&[Fate::Delivered, Fate::Duplicate]), None);
     }
 
     #[test]

@@ -95,7 +95,7 @@ pub(super) const OVER_WIFI: [PlanKey; 3] = [
 ];
 
 /// A cell in the making.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq)]
 pub(super) struct CellDraft {
     pub(super) work: Workload,
     lab: LabOverrides,

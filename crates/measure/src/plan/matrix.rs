@@ -95,8 +95,9 @@ pub(super) fn expand(
     let keys = block.lists()?;
     let mut drafts = Vec::from([CellDraft::new(first)]);
     for (key, values) in &keys {
-        let mut next = Vec::new();
+        let mut next: Vec<CellDraft> = Vec::new();
         for draft in &drafts {
+            let first_of_draft = next.len();
             for (value, span) in values {
                 let mut draft = *draft;
                 let is = |it: &&PlanKey| it.name == key.as_str();
@@ -111,6 +112,13 @@ pub(super) fn expand(
                     }
                 };
                 set.map_err(|e| block.error(span, format!("`{key}`: {e}")))?;
+                // Two cells that nothing tells apart would be one of twice the samples.
+                if next[first_of_draft..].contains(&draft) {
+                    let message = format!(
+                        "`{key}`: this value is in the list twice: leave it out, or measure all cells again with `repetitions`"
+                    );
+                    return Err(block.error(span, message));
+                }
                 next.push(draft);
             }
         }

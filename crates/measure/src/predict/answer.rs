@@ -22,10 +22,19 @@ const NAMED: usize = 6;
 
 /// Says that rooms were simulated until somebody stopped, so many for each setting.
 pub(super) fn stopped(rooms: impl Iterator<Item = u32>) -> String {
-    match rooms.min() {
-        None | Some(0) => "Stopped before the first room was done: nothing is known.".into(),
-        Some(1) => "Stopped: a figure may be of 1 room, and its interval is wide.".into(),
-        Some(n) => format!("Stopped: figures are of {n} rooms or more, with wider intervals."),
+    let (least, most) =
+        rooms.fold((u32::MAX, 0), |(least, most), it| (least.min(it), most.max(it)));
+    match (least, most) {
+        (0, _) | (_, 0) => "Stopped before the first room was done: nothing is known.".into(),
+        (1, 1) => "Stopped: each figure is of 1 room, and its interval is wide.".into(),
+        (least, most) if least == most => {
+            format!("Stopped: each figure is of {least} rooms, and its interval is wider.")
+        }
+        (least, most) => {
+            format!(
+                "Stopped: figures are of {least} to {most} rooms, and their intervals are wider."
+            )
+        }
     }
 }
 
@@ -151,8 +160,12 @@ impl PredictAnswer {
             n => Some(format!("{forbids} {}.", count(n, "rate"))),
         };
         let Some(best) = of(&[RowStanding::Best]).first().copied() else {
-            let none =
-                format!("none of the {} rates keeps {}.", self.points.len(), self.limits.text());
+            let limits = self.limits.text();
+            let none = match self.points.as_slice() {
+                [one] => format!("{} does not keep {limits}.", one.setting.rate),
+                [_, _] => format!("neither rate keeps {limits}."),
+                all => format!("none of the {} rates keeps {limits}.", all.len()),
+            };
             return alloc::vec![none];
         };
         let mut tied = of(&[RowStanding::Tied]);
@@ -164,6 +177,7 @@ impl PredictAnswer {
         let ranked = self.points.len() - left_out.len();
         let mut lines = alloc::vec![match tied.len() {
             0 => format!("{lowest}."),
+            1 if ranked == 2 => format!("Both rates tie: their intervals overlap. {lowest}."),
             n if n + 1 == ranked => {
                 format!(
                     "All {ranked} rates tie: their intervals overlap that of the best. {lowest}."
@@ -190,9 +204,12 @@ fn farthest(best: &[&PointEstimates]) -> Option<String> {
     let (far, metres) = (range_words(metres, false), metres_of(metres));
     Some(match bounded {
         0 if best.len() == 1 => format!("It reaches {far} m."),
+        0 if best.len() == 2 => format!("Of both {} reaches farther, {far} m.", point.setting.rate),
         0 => format!("Of these {} reaches farthest, {far} m.", point.setting.rate),
         1 if best.len() == 1 => format!("It reaches {metres} m; {end}."),
+        2 if best.len() == 2 => format!("Both reach {metres} m; {end}."),
         n if n == best.len() => format!("All of these reach {metres} m; {end}."),
+        1 => format!("One of these reaches {metres} m; {end}."),
         n => format!("{n} of these reach {metres} m; {end}."),
     })
 }
@@ -215,12 +232,16 @@ pub(super) fn change_sentence(answer: &PredictAnswer) -> Option<String> {
                 None => tried.push(it.words()),
             }
         }
-        let what = match lead {
-            LeadingFigure::Loss => "clearly loses less",
-            LeadingFigure::P99 => "clearly lowers the p99",
-            LeadingFigure::Current => "clearly saves charge",
+        let [one, some] = match lead {
+            LeadingFigure::Loss => ["lose less", "loses less"],
+            LeadingFigure::P99 => ["lower the p99", "lowers the p99"],
+            LeadingFigure::Current => ["save charge", "saves charge"],
         };
-        return Some(format!("none of {} {what}", tried.join(", ")));
+        let all = tried.join(", ");
+        return Some(match answer.changes.len() {
+            1 => format!("{all} does not clearly {one}"),
+            _ => format!("none of {all} clearly {some}"),
+        });
     };
     let words = best.change.words();
     let days = |it: &PointEstimates| {

@@ -571,7 +571,7 @@ pub fn overlap(a: &Estimate, b: &Estimate) -> bool {
 
 pub(super) fn value(estimate: &Estimate) -> Option<GlanceValue> {
     let Estimate { value, low, high, .. } = *estimate;
-    value.map(|value| GlanceValue { value, ci_low: low, ci_high: high, fitted: false })
+    value.map(|value| GlanceValue { value, ci_low: low, ci_high: high, fitted: false, of: None })
 }
 
 /// Returns a value and its interval to so many significant digits.

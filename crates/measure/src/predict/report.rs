@@ -160,7 +160,7 @@ mod tests {
     use alloc::format;
     use alloc::string::String;
 
-    const STOPPED: &str = "Stopped: figures are of 2 rooms or more, with wider intervals.";
+    const STOPPED: &str = "Stopped: each figure is of 2 rooms, and its interval is wider.";
 
     /// Makes two rooms of so many devices, whose messages take longer the more there are.
     fn point(devices: u32) -> PointEstimates {
@@ -333,9 +333,9 @@ mod tests {
         rates.points[1].p99.low = Some(19.0);
         rates.points[1].setting.range_is_bounded = true;
         let tied = rates.sentences();
-        assert!(tied[0].contains("All 2 rates tie"), "{tied:?}");
+        assert!(tied[0].contains("Both rates tie"), "{tied:?}");
         assert!(
-            tied[1].starts_with("1 of these reach 7086 m; nothing is known beyond"),
+            tied[1].starts_with("One of these reaches 7086 m; nothing is known beyond"),
             "{tied:?}"
         );
         let standings = [RowStanding::Best, RowStanding::Tied];
@@ -349,7 +349,7 @@ mod tests {
         assert!(forbidden.verdict.unwrap().contains("forbids 1 rate"));
         rates.limits.loss = Some(0.001);
         let none = rates.card().verdict.unwrap();
-        assert_eq!(none, "none of the 2 rates keeps loss at most 0.1 %.");
+        assert_eq!(none, "neither rate keeps loss at most 0.1 %.");
     }
 
     #[test]
@@ -362,7 +362,7 @@ mod tests {
         };
         answer.changes = alloc::vec![tried("2M", 40)];
         let next = |answer: &PredictAnswer| answer.card().next.unwrap();
-        assert_eq!(next(&answer), "none of --phy-rate 2M clearly loses less");
+        assert_eq!(next(&answer), "--phy-rate 2M does not clearly lose less");
         answer.changes.extend([tried("11M", 20), tried("54M", 10)]);
         assert_eq!(next(&answer), "--phy-rate 54M: loss 1.05 % in place of 4.05 %");
         // One that keeps the limits comes before one that does not, whatever it gains.

@@ -264,9 +264,12 @@ fn a_card_says_why_it_is_to_be_read_with_care() {
     assert_eq!(warnings.len(), 1);
     assert!(warnings[0].contains("longer and longer"));
     let sentences = it.sentences();
-    assert!(sentences[0].starts_with("Stopped: figures are of 20 rooms or more"), "{sentences:?}");
+    assert!(
+        sentences[0].starts_with("Stopped: each figure is of 20 rooms, and its"),
+        "{sentences:?}"
+    );
     assert!(sentences[1].starts_with("Simulated: with 20 devices"), "{sentences:?}");
-    assert!(it.card().verdict.unwrap().starts_with("Stopped: figures are of 20 rooms"));
+    assert!(it.card().verdict.unwrap().starts_with("Stopped: each figure is of 20 rooms"));
     it.points.clear();
     let nothing = "Stopped before the first room was done: nothing is known.";
     assert_eq!(it.card().verdict.as_deref(), Some(nothing));

@@ -41,11 +41,28 @@ impl PredictionRow {
         digits::interval_in_two(self.range_low_m, self.range_high_m)
     }
 
+    /// Tells whether an interval of the row has one end alone.
+    #[must_use]
+    pub fn has_open_interval(&self) -> bool {
+        let cost = self.cost.as_ref();
+        let of_cost = cost.into_iter().flat_map(|it| {
+            [&it.own_air_percent, &it.round_trip_ms, &it.throughput_mbit_s, &it.charge_uc]
+        });
+        let all = [&self.loss_percent, &self.p99_ms, &self.life_days].into_iter().chain(of_cost);
+        let range = self.range_m.filter(|it| !self.range_is_bounded && *it > 0.0);
+        all.flatten().any(|it| is_open(it.ci_low, it.ci_high))
+            || range.is_some_and(|_| is_open(self.range_low_m, self.range_high_m))
+    }
+
     /// Returns the range in the middle of all places in words.
     #[must_use]
     pub fn range_median(&self) -> Option<String> {
         self.range_median_m.map(|it| range_words(it, self.range_median_is_bounded))
     }
+}
+
+const fn is_open(low: Option<f64>, high: Option<f64>) -> bool {
+    low.is_some() != high.is_some()
 }
 
 /// Returns the 99th percentile of a point in words.

@@ -14,7 +14,7 @@ use crate::compare::{Comparison, compare};
 use crate::figure::{self, Figure};
 use crate::kind;
 use crate::label;
-use crate::plan::PlanSet;
+use crate::plan::{Goal, PlanSet};
 use crate::predict::battery::Battery;
 use crate::run::{Recorded, RunFacts};
 use crate::summary::{SummaryContext, summarize};
@@ -142,7 +142,11 @@ impl Builder {
             known(cell);
         }
         let cell = (recorded.ordinal, recorded.repetition);
-        self.warnings.push((cell, warning::advise(recorded)));
+        let mut warnings = warning::advise(recorded);
+        // Who measures what sleep saves knows that a station waits for beacons.
+        let sleeps = plan.is_some_and(|it| it.goal == Some(Goal::Battery));
+        warnings.retain(|it| !(sleeps && it.advice.is_of_power_save()));
+        self.warnings.push((cell, warnings));
         let losses = Losses::of(recorded);
         self.air.add(recorded, &losses);
         self.losses.push((recorded.workload, (cell, losses)));
@@ -294,7 +298,11 @@ fn partly_served(digests: &[Digest]) -> Option<Caveat> {
         n => format!(", and a part in {}", count(n - 1, "more cell")),
     };
     let (_, place, text) = cells.into_iter().next()?;
-    Some(Caveat { place, text: format!("{text}{more}: no time for all."), at: None })
+    Some(Caveat {
+        place,
+        text: format!("{text}{more}: the time until all are served is not known."),
+        at: None,
+    })
 }
 
 /// Says that a cell that did not fail has no figure.
@@ -354,7 +362,7 @@ pub(crate) fn known(cell: &mut Cell) {
     if cell.n == Some(0) && cell.origin.is_real_time() {
         (cell.value, cell.ci_low, cell.ci_high) = (None, None, None);
     }
-    bounds::limit(cell);
+    bounds::limit(cell, cell.n);
     for value in [&mut cell.value, &mut cell.ci_low, &mut cell.ci_high] {
         *value = value.filter(|v| v.is_finite());
     }

@@ -3,6 +3,7 @@
 use super::agreement::{Agreement, agreement, agreement_with_document};
 use super::digest::Digest;
 use super::pool;
+use crate::bounds;
 use crate::cell::{Cell, Origin};
 use crate::compare::{Comparison, Verdict};
 use crate::figure::FigurePoint;
@@ -118,6 +119,9 @@ pub struct GlanceValue {
     /// Whether the lab was fitted to a measurement of it.
     #[serde(default, skip_serializing_if = "is_false")]
     pub fitted: bool,
+    /// All of which it counts a part, such as the devices that were to be served.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub of: Option<f64>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
@@ -379,7 +383,8 @@ fn metric(headline: &Headline, cells: &[Digest], is_repeated: bool) -> Option<Gl
 
 fn value(cell: &Cell) -> Option<GlanceValue> {
     let fitted = cell.test.fitted_run.is_some();
-    Some(GlanceValue { value: cell.value?, ci_low: cell.ci_low, ci_high: cell.ci_high, fitted })
+    let of = bounds::devices(cell);
+    Some(GlanceValue { value: cell.value?, ci_low: cell.ci_low, ci_high: cell.ci_high, fitted, of })
 }
 
 /// Returns whether a cell stands for others: the kind says which.

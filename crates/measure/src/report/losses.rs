@@ -18,10 +18,8 @@ impl Losses {
             ..Self::default()
         };
         let kind = kind::of(&recorded.workload);
-        if !kind.tells_loss(recorded) {
-            return losses;
-        }
-        losses.probes(&recorded.samples, kind.is_late_after_lost());
+        let Some(told) = kind.told_losses(recorded) else { return losses };
+        losses.probes(&told, kind.is_late_after_lost());
         if let Some(&copies) = recorded.counters.get(fact::DUPLICATES_NOT_KEPT).filter(|n| **n > 0)
         {
             losses.other(Fate::Duplicate.name(), copies);

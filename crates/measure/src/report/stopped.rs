@@ -17,6 +17,9 @@ use serde::{Deserialize, Serialize};
 /// Unit of cells that go by time.
 const SECONDS: &str = "s";
 
+/// Unit of searches.
+const TRIES: &str = "tries";
+
 /// A cell that the user stopped before its end.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StoppedCell {
@@ -27,7 +30,7 @@ pub struct StoppedCell {
     /// Amount that the plan asked for; none where it is not known before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub of: Option<f64>,
-    /// Unit of both: `probes` or `s`.
+    /// Unit of both: `probes`, `tries` of a search, or `s`.
     pub unit: String,
     /// Parts of the time that the plan asked for, in words, such as `12 runs of 60 s`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -86,11 +89,13 @@ impl StoppedCell {
             return None;
         }
         let kind = kind::of(&recorded.workload);
-        let (done, of, unit) = match kind.probes() {
-            Some(probes) => {
+        let (done, of, unit) = match (kind.tries(recorded), kind.probes()) {
+            // Each try has a clock of its own.
+            (Some(tries), _) => (tries as f64, None, TRIES),
+            (None, Some(probes)) => {
                 (FateCounts::of(&recorded.samples).known() as f64, Some(probes as f64), "probes")
             }
-            None => {
+            (None, None) => {
                 let all = kind.ends_by_plan().then(|| kind.expected().as_secs_f64());
                 (last(&recorded.samples).since(Instant::default()).as_secs_f64(), all, SECONDS)
             }
@@ -111,6 +116,7 @@ impl StoppedCell {
         let is_virtual = self.unit == SECONDS && !origin.is_real_time();
         let time = if is_virtual { " of virtual time" } else { "" };
         let made_of = made_of.as_ref().map(|it| format!(" ({it})")).unwrap_or_default();
+        let unit = if unit == TRIES && done == "1" { "try" } else { unit };
         format!("{done}{of} {unit}{time}{made_of}")
     }
 }
@@ -165,7 +171,7 @@ mod tests {
     use alloc::collections::BTreeMap;
     use alloc::vec::Vec;
     use espbench_model::fact;
-    use espbench_model::sample::{Interval, Probe};
+    use espbench_model::sample::{Interval, Observer, Probe};
     use espbench_model::time::Duration;
     use espbench_model::workload::{Latency, MqttMode, Workload};
 
@@ -219,6 +225,20 @@ mod tests {
         assert_eq!(cell.words(Origin::Measured), "1.25 of 15 s (5 s idle and 10 s)");
         let both = stopped(Workload::Iperf(iperf), &[echo, interval(at(6000))]);
         assert_eq!(both.with, StoppedWith::Figures);
+    }
+
+    #[test]
+    fn a_search_says_how_many_rates_were_tried() {
+        let Some(Workload::MqttRate(mut search)) = defaults("mqtt-rate") else { unreachable!() };
+        search.mode = MqttMode::Search { low: 10.0, high: 1000.0 };
+        let total = Interval { total: true, end: at(2000), ..Interval::default() };
+        let of = |observer| Sample::Interval(Interval { observer, ..total });
+        let one = [of(Observer::Sender), of(Observer::Receiver)];
+        let told = |samples: &[Sample]| {
+            stopped(Workload::MqttRate(search), samples).words(Origin::Measured)
+        };
+        assert_eq!(told(&one), "1 try");
+        assert_eq!(told(&[one, one].concat()), "2 tries");
     }
 
     #[test]

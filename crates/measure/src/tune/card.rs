@@ -228,7 +228,7 @@ fn table(id: &str, title: &str, columns: Vec<Column>, rows: Vec<TableRow>) -> Ta
 #[must_use]
 pub fn value(estimate: &Estimate) -> Option<GlanceValue> {
     let Estimate { value, low, high, .. } = *estimate;
-    Some(GlanceValue { value: value?, ci_low: low, ci_high: high, fitted: false })
+    Some(GlanceValue { value: value?, ci_low: low, ci_high: high, fitted: false, of: None })
 }
 
 /// Prints a value with its interval: `27.5 [27.3, 27.7]`.

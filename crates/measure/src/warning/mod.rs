@@ -118,6 +118,12 @@ pub enum Advice {
 }
 
 impl Advice {
+    /// Returns whether the advice is to turn power save off.
+    #[must_use]
+    pub const fn is_of_power_save(&self) -> bool {
+        matches!(self, Self::BeaconComb { .. })
+    }
+
     /// Returns how much the advice matters: the largest is to be read first. Each kind has its own.
     #[must_use]
     pub const fn weight(&self) -> u8 {

@@ -1,7 +1,7 @@
 use super::*;
 use crate::cell::{Cell, Estimate, Identity, Origin};
 use crate::plan::defaults;
-use crate::run::Recorded;
+use crate::run::{Recorded, RunFacts};
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::vec;
@@ -220,6 +220,15 @@ fn a_sleeping_station_keeps_the_beacons_phase() {
     let got = kinds(&probes(paced, asleep(250.0)));
     let comb = |a: &Advice| matches!(a, Advice::BeaconComb { strength, .. } if *strength > 0.9);
     assert!(got.iter().any(comb), "{got:?}");
+    // Of a plan that is about the battery it is no news.
+    let cell = [probes(paced, asleep(250.0))];
+    let is_told = |goal: &str| {
+        let plan_text = format!("name = \"sleep\"\n{goal}\n[[measure]]\nkind = \"udp-echo\"\n");
+        let facts = RunFacts { plan_text, ..RunFacts::default() };
+        let report = crate::report::report(&facts, None, &cell, 1, &[]);
+        report.warnings.iter().any(|it| comb(&it.advice))
+    };
+    assert!(is_told("goal = \"latency\"") && !is_told("goal = \"battery\""));
     // Probes sent in phase prove nothing.
     let in_step = UdpEcho { interval: Some(Duration::from_millis(1024)), ..echo() };
     let got = kinds(&probes(in_step, asleep(1024.0)));

@@ -4,12 +4,16 @@ use crate::rig::{MS, settings};
 use espbench_model::sample::{Cause, Fate, Interval, Link, Probe, Sample};
 use espbench_model::time::{Duration, Instant};
 use espbench_proto::node::Output;
-use espbench_proto::node::mqtt::listener::{FARTHEST_AHEAD, FARTHEST_BEHIND, SubscriberStorage};
+use espbench_proto::node::mqtt::listener::{ListenerStorage, SubscriberStorage};
 use espbench_proto::node::mqtt::subscriber::{PendingAck, SEEN};
+use espbench_proto::node::mqtt::topics::{FARTHEST_AHEAD, FARTHEST_BEHIND, TopicNumbers};
 use espbench_proto::node::mqtt::{Listener, MqttFault, MqttSettings};
 use espbench_proto::wire::mqtt::{ConnAck, ControlPacket, Publish, RawPacket, SubAck, Version};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
+
+/// Topics whose numbers are kept.
+const TOPICS: usize = 3;
 
 /// A listener and a broker, on virtual time.
 struct Radio {
@@ -28,11 +32,13 @@ fn seconds(time: u64) -> MqttSettings<'static> {
 
 impl Radio {
     fn new(settings: MqttSettings<'static>) -> Self {
-        let memory = SubscriberStorage {
+        let subscriber = SubscriberStorage {
             packet: vec![0; 256].leak(),
             answers: vec![PendingAck::default(); 64].leak(),
             seen: Box::leak(Box::new([0; SEEN])),
         };
+        let topics = vec![TopicNumbers::EMPTY; TOPICS].leak();
+        let memory = ListenerStorage { subscriber, topics };
         let mut radio = Self {
             listener: Listener::new(settings, memory),
             now: Instant::from_nanos(3_000_000),
@@ -111,10 +117,14 @@ impl Radio {
     }
 
     fn message(&mut self, qos: u8, retain: bool, payload: &str) {
+        self.message_on("t", qos, retain, payload);
+    }
+
+    fn message_on(&mut self, topic: &str, qos: u8, retain: bool, payload: &str) {
         self.next_id += 1;
         let id = if qos > 0 { self.next_id } else { 0 };
         let payload = payload.as_bytes();
-        let publish = Publish { qos, retain, id, ..Publish::new("t", payload) };
+        let publish = Publish { qos, retain, id, ..Publish::new(topic, payload) };
         self.give(&ControlPacket::Publish(publish));
         self.drain();
     }
@@ -162,7 +172,7 @@ fn a_skipped_number_is_a_loss_and_is_named() {
     assert_eq!(radio.seqs(Fate::Delivered), [10_280, 10_281, 10_283, 10_287, 10_285]);
     assert_eq!(radio.seqs(Fate::Duplicate), [10_285]);
     assert_eq!(radio.seqs(LOST), [10_282, 10_284, 10_286]);
-    let named: Vec<_> = radio.listener.named().collect();
+    let named: Vec<_> = radio.listener.named().map(|it| it.1).collect();
     assert_eq!(named, [10_282..10_283, 10_284..10_285, 10_286..10_287]);
     let [total] = radio.intervals(true)[..] else { panic!("one total") };
     assert_eq!(total.end.since(total.start), Duration::from_secs(2));
@@ -183,6 +193,50 @@ fn a_restarted_device_is_no_loss() {
     assert_eq!(radio.seqs(LOST), [501, 2]);
     assert_eq!(radio.seqs(Fate::Delivered), [500, 502, 0, 1, 3, 1_000_000, 1_000_001]);
     assert!(radio.seqs(Fate::Duplicate).is_empty());
+}
+
+/// Two devices to one filter, each with a counter of its own: one loses a number, the other none.
+#[test]
+fn each_topic_has_a_sequence_of_its_own() {
+    let mut radio = Radio::new(seconds(2));
+    for n in 0..20 {
+        radio.message_on("sensor/a", 0, false, &format!("{{\"seq\":{n}}}"));
+        if n != 7 {
+            radio.message_on("sensor/b", 0, false, &format!("{{\"seq\":{n}}}"));
+        }
+        radio.pass(MS * 10);
+    }
+    radio.pass(Duration::from_secs(2));
+    assert_eq!((radio.seqs(LOST), radio.seqs(Fate::Duplicate)), (vec![7], vec![]));
+    let named: Vec<_> = radio.listener.named().map(|(name, it)| (name.text(), it)).collect();
+    assert_eq!(named, [("sensor/b", 7..8)]);
+    let of = |link| radio.probes().filter(|it| it.link == Link(link)).count();
+    assert_eq!((of(3), of(4), of(5)), (20, 0, 20), "link 4 is that of messages without a number");
+    let total = radio.intervals(true)[0];
+    assert_eq!((total.datagrams, total.lost, total.duplicates), (Some(39), Some(1), Some(0)));
+}
+
+#[test]
+fn topics_beyond_the_memory_are_counted_apart() {
+    let mut radio = Radio::new(seconds(2));
+    for (n, topic) in ["a", "b", "c", "d", "e", "d"].into_iter().enumerate() {
+        radio.message_on(topic, 0, false, "5");
+        assert_eq!(radio.listener.topics().count(), (n + 1).min(TOPICS));
+    }
+    radio.pass(Duration::from_secs(2));
+    assert_eq!(radio.counter("untracked"), 3);
+    assert!(radio.seqs(Fate::Duplicate).is_empty());
+    assert_eq!(radio.seqs(Fate::Delivered), [5, 5, 5, 0, 1, 2]);
+}
+
+/// Numbers begin again near 0, a few behind the last: neither a copy nor a loss.
+#[test]
+fn a_device_that_restarts_after_a_few_messages_sends_no_copies() {
+    let mut radio = Radio::new(seconds(5));
+    radio.samples_numbered(&[3, 4, 5, 7, 7, 8, 9, 0, 1, 2, 3, 4, 5, 6, 5, 7, 1]);
+    radio.pass(Duration::from_secs(5));
+    assert_eq!(radio.counter("restarts"), 2);
+    assert_eq!((radio.seqs(LOST), radio.seqs(Fate::Duplicate)), (vec![6], vec![7, 5]));
 }
 
 #[test]

@@ -91,13 +91,16 @@ fn draw(all: &[BoardFacts], format: ListFormat) -> anyhow::Result<String> {
                     Some(it.features.join(" ")),
                 ]
             };
-            text::table(&Table {
-                id: "boards".into(),
-                section: "board".into(),
-                columns: columns.map(Column::words).into(),
-                rows: all.iter().map(cells).collect(),
-                ..Table::default()
-            })
+            text::table_on(
+                &Table {
+                    id: "boards".into(),
+                    section: "board".into(),
+                    columns: columns.map(Column::words).into(),
+                    rows: all.iter().map(cells).collect(),
+                    ..Table::default()
+                },
+                output::screen(),
+            )
         }
     })
 }

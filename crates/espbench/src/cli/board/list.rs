@@ -97,13 +97,16 @@ fn table(rows: &[PortRow]) -> String {
             own(row.location),
         ]
     };
-    text::table(&Table {
-        id: "ports".into(),
-        section: "board".into(),
-        columns: columns.map(Column::words).into(),
-        rows: rows.iter().map(cells).collect(),
-        ..Table::default()
-    })
+    text::table_on(
+        &Table {
+            id: "ports".into(),
+            section: "board".into(),
+            columns: columns.map(Column::words).into(),
+            rows: rows.iter().map(cells).collect(),
+            ..Table::default()
+        },
+        output::screen(),
+    )
 }
 
 #[cfg(test)]

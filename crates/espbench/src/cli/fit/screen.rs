@@ -1,5 +1,6 @@
 //! The answer as text and as JSON.
 
+use crate::cli::output;
 use crate::render::text;
 use espbench_engine::fit::{FitAnswer, FittedCell, FittedConstant};
 use espbench_measure::cell::Origin;
@@ -28,7 +29,7 @@ pub(super) fn text(
             answer.candidates.len()
         );
     } else {
-        out += &text::table(&constants(answer));
+        out += &text::table_on(&constants(answer), output::screen());
         out += &format!(
             "\nmean error of the cells: {} before, {} after ({} trials)\n",
             percent(before),
@@ -43,7 +44,7 @@ pub(super) fn text(
         out += "The lab now agrees with this run by fitting: hold it against another run.\n";
     }
     if full {
-        out += &format!("\n{}", text::table(&all(answer)));
+        out += &format!("\n{}", text::table_on(&all(answer), output::screen()));
     }
     if let [lab, ..] = written {
         let names: Vec<String> = written.iter().map(|it| it.display().to_string()).collect();

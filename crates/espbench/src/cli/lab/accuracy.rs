@@ -70,7 +70,11 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             .with_context(|| output::cannot_write(path))?;
     }
     if let Some(table) = table(&over_seeds(&rows)) {
-        output::print(&format!("{}\n\n{}", table.title, render::text::table(&table)))?;
+        output::print_text(&format!(
+            "{}\n\n{}",
+            table.title,
+            render::text::table_on(&table, output::screen())
+        ))?;
     }
     Ok(ExitCode::SUCCESS)
 }

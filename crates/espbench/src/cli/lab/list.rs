@@ -13,9 +13,10 @@ pub(super) fn run() -> anyhow::Result<()> {
             vec![name.to_owned(), library.title(kind, name).unwrap_or_default().to_owned()]
         });
         let columns = vec![Column::words(kind.word()), Column::words("what")];
-        out += &text::table(&super::table("list", "", columns, rows.collect()));
+        out +=
+            &text::table_on(&super::table("list", "", columns, rows.collect()), output::screen());
         out.push('\n');
     }
     out += "A path of a TOML file is as good as a name: docs/lab.md says what it may hold.\n";
-    output::print(&out)
+    output::print_text(&out)
 }

@@ -41,14 +41,14 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     list.retain(|it| it.value.is_some());
     let fitted = list.iter().filter(|it| it.fitted()).count();
     let mut out = format!("{} {name}: {title}\n\n", kind.word());
-    out += &text::table(&table(&list));
+    out += &text::table_on(&table(&list), output::screen());
     out += &format!(
         "\n{} constants, {fitted} of them fitted to published cells; the sources of those say \
          which.\n",
         list.len()
     );
     out += &radio;
-    output::print(&out)
+    output::print_text(&out)
 }
 
 /// Returns the table of a chip's radio: transmission power and sensitivity in each mode.
@@ -77,7 +77,7 @@ fn radio(chip: RadioChip) -> String {
         "\nRadio of an {}, before any limit of software\n\n{}\nPowers: {power}. Between the slowest and \
          the fastest rate of a kind they are in proportion.\nSensitivities: {sensitivity}.\n",
         chip.name(),
-        text::table(&table)
+        text::table_on(&table, output::screen())
     )
 }
 

@@ -57,11 +57,11 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
         Sorted::new(ranks.iter().flat_map(SimulatedRank::errors_percent).map(f64::abs).collect());
     let [median, worst] =
         [errors.quantile(0.5), errors.max()].map(|it| it.value.unwrap_or_default());
-    output::print(&format!(
+    output::print_text(&format!(
         "Ranks of settings of {}: simulated/published Mbit/s, and the error\n\n{}\n{} figures: median error \
          {median:.1} %, worst {worst:.0} %\n",
         args.chip,
-        text::table(&table(&ranks)),
+        text::table_on(&table(&ranks), output::screen()),
         errors.values().len()
     ))
 }

@@ -51,7 +51,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
             return Err(idle(flag, &place, "leave it out").into());
         }
         let seed = args.seed.unwrap_or(DEFAULT_SEED);
-        return output::print(&super::variants::text(&library, &args.lab, seed)?);
+        return output::print_text(&super::variants::text(&library, &args.lab, seed)?);
     }
     let change = Overrides {
         devices: args.devices,
@@ -67,7 +67,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
         file::replace(path, draw(&room).as_bytes()).with_context(|| output::cannot_write(path))?;
         say!("wrote {}", path.display());
     }
-    output::print(&lab::text(&room))
+    output::print_text(&lab::text_on(&room, output::screen()))
 }
 
 /// Returns the drawing that a file's ending asks for.

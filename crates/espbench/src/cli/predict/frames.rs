@@ -144,7 +144,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     facts.host.insert("message".into(), answer.title.clone());
     output::write(&answer.report(&facts), &args.output, args.quiet)?;
     let whole = if answer.points.is_empty() { ExitCode::from(2) } else { ExitCode::SUCCESS };
-    Ok(rooms.status(whole))
+    Ok(if answer.stopped { rooms.status(whole) } else { whole })
 }
 
 impl Args {

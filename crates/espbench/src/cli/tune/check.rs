@@ -120,7 +120,7 @@ fn draw(
         Format::Json => render::json::pretty(checked)?,
         Format::Markdown => render::tune::check_markdown(checked),
         Format::Html => render::html::render(&report(facts.clone(), checked)),
-        _ if full => render::tune::check_text(checked),
+        _ if full => render::tune::check_text(checked, output::screen()),
         _ => {
             let more = checked.findings.len() - checked.count(Severity::Wrong);
             let more = format!(

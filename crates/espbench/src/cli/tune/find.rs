@@ -50,7 +50,7 @@ fn write(args: &Args, lab: &TuneLab, answer: &TuneAnswer) -> anyhow::Result<Exit
             ))?;
         }
         Format::Text => {
-            output::print(&output::draw(&report, Format::Text))?;
+            output::print(&render::text::render_on(&report, output::screen()))?;
             if args.fragment.is_none() && !lines.is_empty() {
                 output::print(&format!(
                     "\nFor sdkconfig.defaults (--fragment FILE writes it):\n\n{lines}"

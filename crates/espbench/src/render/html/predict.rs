@@ -1,6 +1,8 @@
 //! The card of a prediction: verdict, figures, what limits them, and what to change.
 
-use super::super::predict::{chosen, columns, energy_lines, frame_columns, limits};
+use super::super::predict::{
+    OPEN, chosen, columns, energy_lines, frame_columns, has_open_interval, limits,
+};
 use super::escape;
 use espbench_measure::predict::Prediction;
 use espbench_model::text::count;
@@ -65,6 +67,9 @@ fn rows(out: &mut String, card: &Prediction) {
         out.push_str("</tr>\n");
     }
     out.push_str("</tbody></table></div>\n");
+    if has_open_interval(card, &shown) {
+        let _ = writeln!(out, "<p class=\"soft\">{OPEN}</p>");
+    }
     let more = card.rows.len() - shown.len();
     if more > 0 {
         let _ = writeln!(

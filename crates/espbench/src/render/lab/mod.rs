@@ -14,6 +14,7 @@ mod tables;
 mod tests;
 mod walls;
 
+use super::glance::Screen;
 use super::html::{self, escape};
 use super::text;
 use espbench_sim::lab::scene::{Environment, Point, Scene};
@@ -184,6 +185,12 @@ impl View {
 /// Renders the room as text.
 #[must_use]
 pub fn text(room: &Room<'_>) -> String {
+    text_on(room, Screen::default())
+}
+
+/// Draws the room as text for a screen.
+#[must_use]
+pub fn text_on(room: &Room<'_>, screen: Screen) -> String {
     let scene = room.scene;
     let head = super::tame(&format!("{}: {}", scene.name, scene.title));
     let mut out = format!("{head}\n{}\n", super::tame(&environment(room)));
@@ -194,7 +201,7 @@ pub fn text(room: &Room<'_>) -> String {
         let _ = write!(out, "\nThe devices, enlarged\n{}", plan::draw(room, &devices));
     }
     for table in tables::all(room, true) {
-        let _ = write!(out, "\n{}\n{}", table.title, text::table(&table));
+        let _ = write!(out, "\n{}\n{}", table.title, text::table_on(&table, screen));
         table.notes.iter().for_each(|note| out += &format!("{note}\n"));
     }
     out.push('\n');

@@ -59,6 +59,9 @@ impl SharedCounts {
     }
 }
 
+/// Name of the service.
+const NAME: &str = "MQTT broker";
+
 /// Starts the broker on `address`, with the default limits.
 ///
 /// # Errors
@@ -79,9 +82,10 @@ pub fn start_with(
     let listener = serve::ListenSocket::bind(address)?;
     let bound = listener.address()?;
     let (stop, tally) = (Arc::new(AtomicBool::new(false)), SharedCounts::new());
-    let (stopped, log, counts) = (Arc::clone(&stop), Arc::clone(log), tally.clone());
+    let (stopped, counts) = (Arc::clone(&stop), tally.clone());
+    let log = super::named(NAME, bound.port(), log);
     let thread = std::thread::Builder::new()
         .name("mqtt-broker".into())
         .spawn(move || serve::run(listener, limits, &stopped, &log, &counts))?;
-    Ok((Service::new("MQTT broker", bound, stop, vec![thread]), tally))
+    Ok((Service::new(NAME, bound, stop, vec![thread]), tally))
 }

@@ -105,7 +105,7 @@ pub(super) fn run(
     let mut next = Instant::NEVER;
     while !stop.load(Ordering::Relaxed) {
         if let Err(e) = server.wait(&mut events, next) {
-            log(&format!("MQTT broker: ended: {e}"));
+            log(&format!("ended: {e}"));
             break;
         }
         next = server.turn(&mut buf);
@@ -141,7 +141,7 @@ impl BrokerServer<'_> {
 
     fn tell_part(&self, part: Option<ServedPart>) {
         if let Some(part) = part {
-            (self.log)(&format!("MQTT broker: {}", part.things("message", "messages")));
+            (self.log)(&part.things("message", "messages"));
         }
     }
 
@@ -206,7 +206,7 @@ impl BrokerServer<'_> {
                         ErrorKind::Interrupted | ErrorKind::ConnectionAborted
                     ) => {}
                 Err(e) => {
-                    self.say(&format!("MQTT broker: a connection cannot be accepted: {e}"));
+                    self.say(&format!("a connection cannot be accepted: {e}"));
                     self.accept_at = Some(self.clock.now() + RETRY);
                     return;
                 }
@@ -321,7 +321,7 @@ impl BrokerServer<'_> {
         self.notes += 1;
         match self.notes {
             ..=NOTES => (self.log)(line),
-            n if n == NOTES + 1 => (self.log)("MQTT broker: the rest is only counted"),
+            n if n == NOTES + 1 => (self.log)("the rest is only counted"),
             _ => {}
         }
     }
@@ -342,7 +342,7 @@ impl BrokerServer<'_> {
                     format!("a limit is reached; from now on: {}", what.words())
                 }
             };
-            self.say(&format!("MQTT broker: {line}"));
+            self.say(&line);
         }
     }
 
@@ -351,11 +351,11 @@ impl BrokerServer<'_> {
         let (came, went) = (counts.get(BrokerCounter::Received), counts.get(BrokerCounter::Sent));
         if came + went > 0 {
             let came = counted(came, "message", "messages");
-            (self.log)(&format!("MQTT broker: {came} received, {went} passed on"));
+            (self.log)(&format!("{came} received, {went} passed on"));
         }
         for &what in &BrokerCounter::ALL[2..] {
             if counts.get(what) > 0 {
-                (self.log)(&format!("MQTT broker: {} {}", counts.get(what), what.words()));
+                (self.log)(&format!("{} {}", counts.get(what), what.words()));
             }
         }
     }

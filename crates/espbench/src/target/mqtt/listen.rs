@@ -10,16 +10,21 @@ use crate::transport::BrokerStream;
 use crate::transport::stream::Scratch;
 use espbench_measure::units::print_duration;
 use espbench_model::sample::Link;
-use espbench_model::time::Instant;
+use espbench_model::time::{Duration, Instant};
 use espbench_model::workload::MqttRate;
 use espbench_proto::node::Output;
-use espbench_proto::node::mqtt::listener::{NAMED, SubscriberStorage};
+use espbench_proto::node::mqtt::listener::{ListenerStorage, NAMED, SubscriberStorage};
 use espbench_proto::node::mqtt::subscriber::{PendingAck, SEEN};
+use espbench_proto::node::mqtt::topics::{TopicName, TopicNumbers};
 use espbench_proto::node::mqtt::{Listener, OfferedLoad, Side};
 use std::io;
+use std::ops::Range;
 
 /// Longest topic and largest message taken from a device.
 const LARGEST: usize = (1 << 16) + (1 << 20);
+
+/// Topics whose numbers are kept: 1.7 KiB each.
+const TOPICS: usize = 64;
 
 /// Listens as long as the work says.
 pub(super) fn run(
@@ -33,7 +38,10 @@ pub(super) fn run(
     let mut packet = vec![0; packet_room("", LARGEST)];
     let mut answers = vec![PendingAck::default(); if work.qos > 0 { ANSWERS } else { 1 }];
     let mut seen = Box::new([0; SEEN]);
-    let memory = SubscriberStorage { packet: &mut packet, answers: &mut answers, seen: &mut seen };
+    let mut topics = vec![TopicNumbers::EMPTY; TOPICS];
+    let subscriber =
+        SubscriberStorage { packet: &mut packet, answers: &mut answers, seen: &mut seen };
+    let memory = ListenerStorage { subscriber, topics: &mut topics };
     let listener = Listener::new(job.settings(&names), memory);
     let clock = Clock::start();
     let wire = wire::open(target, 0, &clock, sink)?;
@@ -148,21 +156,46 @@ impl ListenPump<'_> {
             Some(trouble) => (trouble.what.clone(), trouble.hint.clone()),
             None => (format!("the broker {fault}"), hint(fault, work)),
         };
-        let fault = self.listener.fault().map(describe);
+        let fault =
+            self.listener.fault().map(describe).map(|(what, hint)| (self.cut(&what, work), hint));
         let silence = || {
             let time = print_duration(self.listener.patience());
             let what = format!("no message came on `{topic}` within {time}");
             let hint = "check that the device is on and publishes to this topic on this broker";
             (what, hint.to_string())
         };
-        let named = || self.listener.named();
-        let lost = self.listener.lost();
-        let all = named().map(|range| range.end - range.start).sum::<u64>() == lost;
         ExchangeOutcome {
             counters: counters.collect(),
-            missing: missing(named().take(NAMED), all, lost),
+            missing: self.missing(),
             fault: fault.or_else(|| self.listener.is_silent().then(silence)),
             cancelled: self.cancelled,
         }
+    }
+    /// Says of a fault how long was listened before, which is the time that the figures are of.
+    fn cut(&self, what: &str, work: &MqttRate) -> String {
+        if self.listener.topics().next().is_none() && self.listener.listened() == Duration::ZERO {
+            return what.to_owned();
+        }
+        let [heard, all] = [self.listener.listened(), work.time].map(print_duration);
+        format!("{what} after {heard} of {all}: the figures are of that time")
+    }
+
+    /// Names the missing numbers, with their topics where there are several.
+    fn missing(&self) -> String {
+        let (lost, several) = (self.listener.lost(), self.listener.topics().nth(1).is_some());
+        let named: Vec<(&TopicName, Range<u64>)> = self.listener.named().take(NAMED).collect();
+        let all = named.iter().map(|(_, it)| it.end - it.start).sum::<u64>() == lost;
+        if !several {
+            return missing(named.into_iter().map(|it| it.1), all, lost);
+        }
+        let of_topic = |part: &[(&TopicName, Range<u64>)]| {
+            let ranges = missing(part.iter().map(|it| it.1.clone()), true, lost);
+            format!("{}: {ranges}", part[0].0.text())
+        };
+        let mut words: Vec<String> = named.chunk_by(|a, b| a.0 == b.0).map(of_topic).collect();
+        if !all {
+            words.push(missing(std::iter::empty(), false, lost));
+        }
+        words.join("; ")
     }
 }

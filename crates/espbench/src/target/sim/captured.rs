@@ -7,7 +7,7 @@ use espbench_engine::{SeededCell, Simulator};
 use espbench_model::workload::Workload;
 use espbench_sim::lab::record::Record;
 use espbench_sim::lab::scene::Scene;
-use espbench_sim::lab::suite::SuiteError;
+use espbench_sim::lab::suite::{SuiteError, Unable};
 use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
@@ -35,7 +35,7 @@ impl Captures {
         let scene = simulator.scene(&order.cell)?;
         let failed = |error: io::Error| {
             let why = format!("cannot write {}: {error}", path.display());
-            let why = SuiteError::Unable(scene.name.clone(), why).to_string();
+            let why = SuiteError::Unable(Unable::Lab(scene.name.clone()), why).to_string();
             TargetError::Simulated { target: simulator.target(), why }
         };
         let mut capture = begin(&path, &scene, &order.cell).map_err(failed)?;

@@ -18,10 +18,12 @@ use crate::summary::SummaryContext;
 use crate::table::Table;
 use crate::units::{self, Dimension, print_duration};
 use crate::wifi::{Document, ModeColumn};
+use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::time::Duration;
+use espbench_model::sample::Sample;
 use espbench_model::workload::{MqttMode, MqttRate, MqttVersion};
 
 const KIND: &str = "mqtt-rate";
@@ -271,8 +273,18 @@ impl TestKind for MqttRate {
         }
     }
 
-    fn tells_loss(&self, recorded: &Recorded) -> bool {
-        self.mode != MqttMode::Listen || summary::HeardMessages::of(recorded).numbering.tells_loss()
+    fn tries(&self, recorded: &Recorded) -> Option<usize> {
+        summary::tries(self, recorded)
+    }
+
+    fn told_losses<'a>(&self, recorded: &'a Recorded) -> Option<Cow<'a, [Sample]>> {
+        if self.mode != MqttMode::Listen {
+            return Some(Cow::Borrowed(&recorded.samples));
+        }
+        let heard = summary::HeardMessages::of(recorded);
+        let is_counted = |it: &&Sample| matches!(it, Sample::Probe(probe) if heard.counts(probe));
+        let counted: Vec<Sample> = recorded.samples.iter().filter(is_counted).copied().collect();
+        (!counted.is_empty()).then_some(Cow::Owned(counted))
     }
 
     fn times(&self, recorded: &Recorded) -> Vec<f64> {

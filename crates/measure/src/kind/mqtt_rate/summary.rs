@@ -258,7 +258,7 @@ impl MqttCells<'_> {
     }
 
     fn search(&mut self, workload: &MqttRate, recorded: &Recorded) {
-        let Some(Replayed { search, tried }) = Replayed::of(workload, recorded) else { return };
+        let Some(Replayed { search, tried, .. }) = Replayed::of(workload, recorded) else { return };
         let n = |rate| tried.iter().find(|(r, _)| Some(*r) == rate).map_or(0, |(_, n)| *n);
         let (passed, failed) = (search.passed(), search.failed());
         let estimate = Estimate { value: passed, n: n(passed), low: passed, high: failed };
@@ -275,6 +275,8 @@ struct Replayed {
     search: RateSearch,
     /// Messages of each rate, by the rate that was tried.
     tried: Vec<(f64, u64)>,
+    /// Totals that were recorded.
+    tries: usize,
 }
 
 impl Replayed {
@@ -285,7 +287,7 @@ impl Replayed {
             Sample::Interval(i) if i.total && i.observer == Observer::Receiver => Some(i),
             _ => None,
         });
-        let mut tried: Vec<(f64, u64)> = Vec::new();
+        let (mut tried, mut tries): (Vec<(f64, u64)>, usize) = (Vec::new(), 0);
         for total in receiver {
             let Some((rate, _)) = search.next() else { break };
             let lost = total.lost.unwrap_or(0);
@@ -295,9 +297,15 @@ impl Replayed {
                 None => tried.push((rate, messages)),
             }
             search.record(lost == 0);
+            tries += 1;
         }
-        Some(Self { search, tried })
+        Some(Self { search, tried, tries })
     }
+}
+
+/// Returns how many tries of a search were made; `None` for other work.
+pub(super) fn tries(workload: &MqttRate, recorded: &Recorded) -> Option<usize> {
+    Replayed::of(workload, recorded).map(|it| it.tries)
 }
 
 /// Says where a search ended at an end of its range, which is then no answer; `None` where it found a border, and for
@@ -305,9 +313,17 @@ impl Replayed {
 pub(super) fn end_of_range(workload: &MqttRate, recorded: &Recorded) -> Option<String> {
     let Replayed { search, .. } = Replayed::of(workload, recorded)?;
     if search.next().is_some() {
-        return search
-            .passed()
-            .map(|rate| format!("The search was cut short: {rate}/s came without loss so far."));
+        let so_far = match (search.passed(), search.failed()) {
+            (Some(rate), Some(lost)) => {
+                format!("{rate}/s came without loss so far, and {lost}/s did not")
+            }
+            (Some(rate), None) => format!("{rate}/s came without loss so far"),
+            (None, Some(lost)) => {
+                format!("{lost}/s lost messages, and no rate came without loss so far")
+            }
+            (None, None) => "no rate was tried to the end".to_string(),
+        };
+        return Some(format!("The search was cut short: {so_far}."));
     }
     match (search.passed(), search.failed()) {
         (Some(rate), None) => {

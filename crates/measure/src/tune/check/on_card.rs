@@ -10,11 +10,11 @@ use alloc::vec::Vec;
 
 /// Returns a mean with its interval.
 const fn interval([mean, low, high]: [f64; 3]) -> GlanceValue {
-    GlanceValue { value: mean, ci_low: Some(low), ci_high: Some(high), fitted: false }
+    GlanceValue { value: mean, ci_low: Some(low), ci_high: Some(high), fitted: false, of: None }
 }
 
 const fn alone(value: f64) -> GlanceValue {
-    GlanceValue { value, ci_low: None, ci_high: None, fitted: false }
+    GlanceValue { value, ci_low: None, ci_high: None, fitted: false, of: None }
 }
 
 /// Returns the figures of the advice: throughput, heap and current, before and after.

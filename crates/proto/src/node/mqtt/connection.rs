@@ -1,6 +1,7 @@
 //! A client's connection to the broker: handshake, keep-alive, faults.
 
 use super::payload::{self, PayloadHeader};
+use super::topics::TopicName;
 use super::{Foreign, MqttFault, MqttSettings, Side};
 use crate::wire::mqtt::{
     ConnAck, Connect, ControlPacket, Disconnect, MalformedPacket, PublishAck, Splitter, Version,
@@ -38,6 +39,8 @@ pub enum BrokerPacket {
         /// Number in the payload, where the connection [reads
         /// numbers](ClientConnection::reading_numbers).
         number: Option<u64>,
+        /// Topic of a message with a number.
+        topic: Option<TopicName>,
         /// Whether the broker had kept the message from before the subscription (3.3.1.3).
         retained: bool,
         /// Payload bytes.
@@ -440,14 +443,18 @@ fn strip(
         |kind, ack: &PublishAck| OwnedPacket::ForSide(BrokerPacket::Ack { kind, ack: *ack });
     Ok(match packet {
         ControlPacket::ConnAck(ack) => OwnedPacket::ConnAck(ack.without_client_id()),
-        ControlPacket::Publish(p) => OwnedPacket::ForSide(BrokerPacket::Publish {
-            qos: p.qos,
-            id: p.id,
-            head: payload::read(p.payload).filter(|_| topic::matches(filter, p.topic)),
-            number: if numbers { payload::number(p.payload) } else { None },
-            retained: p.retain,
-            len: p.payload.len() as u32,
-        }),
+        ControlPacket::Publish(p) => {
+            let number = if numbers { payload::number(p.payload) } else { None };
+            OwnedPacket::ForSide(BrokerPacket::Publish {
+                qos: p.qos,
+                id: p.id,
+                head: payload::read(p.payload).filter(|_| topic::matches(filter, p.topic)),
+                number,
+                topic: number.map(|_| TopicName::of(p.topic)),
+                retained: p.retain,
+                len: p.payload.len() as u32,
+            })
+        }
         ControlPacket::PubAck(ack) => answer(kind::PUBACK, ack),
         ControlPacket::PubRec(ack) => answer(kind::PUBREC, ack),
         ControlPacket::PubRel(ack) => answer(kind::PUBREL, ack),

@@ -92,6 +92,12 @@ impl Gaps {
         self.open[..self.len].iter().map(|m| m.from..m.to)
     }
 
+    /// Tells whether a number is missing, of those that are remembered.
+    #[must_use]
+    pub fn is_missing(&self, seq: u64) -> bool {
+        self.ranges().any(|it| it.contains(&seq))
+    }
+
     /// Returns one more than the highest number that came.
     #[must_use]
     pub const fn next(&self) -> u64 {

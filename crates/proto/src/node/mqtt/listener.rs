@@ -2,8 +2,9 @@
 //!
 //! Nothing is offered here, so when a message was due is not known: a sample's `due` is its
 //! `received`, and for a lost one the arrival of the higher number that shows it is missing.
-//! Numbered messages are on the link of the settings, those without a number on the next one,
-//! numbered as they came.
+//! Each topic has a sequence of its own: two devices that listen to one filter are two of them. Numbered messages of the
+//! first topic are on the link of the settings. The next link has those without a number, and those of topics beyond the
+//! memory that is lent, numbered as they came; the links after it have the further topics.
 //!
 //! The time begins with the first message, which is in none of its intervals: n messages have n - 1 periods
 //! between them. The intervals begin between the first two. A message that the broker had kept from before (retained)
@@ -13,18 +14,12 @@ use super::connection::ClientConnection;
 use super::gaps::{Gaps, Missing, SequenceOrder};
 use super::meter::ArrivalMeter;
 use super::subscriber::{PendingAck, ReceivedMessage, SEEN, Subscriber};
+use super::topics::{TopicName, TopicNumbers};
 use super::{MqttFault, MqttSettings, Side};
 use crate::node::Output;
 use core::ops::Range;
 use espbench_model::sample::{Cause, Fate, Interval, Link, Observer, Probe, Sample};
 use espbench_model::time::{Duration, Instant};
-
-/// A number so much higher than the last one is no gap: the device was restarted, or another took
-/// its place.
-pub const FARTHEST_AHEAD: u64 = 10_000;
-
-/// A number so much lower than the highest is no latecomer: the device was restarted.
-pub const FARTHEST_BEHIND: u64 = 100;
 
 /// Missing ranges that are named.
 pub const NAMED: usize = 8;
@@ -56,6 +51,25 @@ pub struct SubscriberStorage<'a> {
     pub seen: &'a mut [u64; SEEN],
 }
 
+/// The memory that the driver lends to a listener.
+#[derive(Debug)]
+pub struct ListenerStorage<'a> {
+    /// Memory of its subscriber.
+    pub subscriber: SubscriberStorage<'a>,
+    /// Topics whose numbers are kept.
+    pub topics: &'a mut [TopicNumbers],
+}
+
+/// A message that waits until the gaps before it are recorded: the first after a restart.
+#[derive(Clone, Copy, Debug)]
+struct HeldMessage {
+    /// Place of its topic.
+    topic: usize,
+    came: Instant,
+    seq: u64,
+    len: u32,
+}
+
 /// The subscriber and its record of numbers. See the [module](self).
 #[derive(Debug)]
 pub struct Listener<'a> {
@@ -65,15 +79,14 @@ pub struct Listener<'a> {
     start: Instant,
     end: Instant,
     meter: ArrivalMeter,
-    /// `None` until the first number came.
-    gaps: Option<Gaps>,
-    /// The first number since the device's start.
-    first: u64,
-    /// Range that is being recorded as lost; its `from` moves up.
-    losing: Option<Missing>,
-    /// The first message after a restart, held until the gaps before it are recorded.
-    held: Option<(Instant, u64, u32)>,
-    named: [(u64, u64); NAMED],
+    topics: &'a mut [TopicNumbers],
+    /// Topics of which a number came.
+    known: usize,
+    /// Range of a topic that is being recorded as lost; its `from` moves up.
+    losing: Option<(usize, Missing)>,
+    held: Option<HeldMessage>,
+    /// Lost ranges with the places of their topics.
+    named: [(usize, u64, u64); NAMED],
     names: usize,
     silent: bool,
     received: u64,
@@ -82,14 +95,17 @@ pub struct Listener<'a> {
     reordered: u64,
     restarts: u64,
     unnumbered: u64,
+    /// Messages of topics beyond the memory.
+    untracked: u64,
     retained: u64,
 }
 
 impl<'a> Listener<'a> {
     /// Creates a listener that begins once the connection is there. Of the settings it uses those
     /// of a subscriber, `time`, and for the first message the longer of `patience` and `time`.
-    pub fn new(settings: MqttSettings<'a>, memory: SubscriberStorage<'a>) -> Self {
-        let SubscriberStorage { packet, answers, seen } = memory;
+    pub fn new(settings: MqttSettings<'a>, memory: ListenerStorage<'a>) -> Self {
+        let ListenerStorage { subscriber, topics } = memory;
+        let SubscriberStorage { packet, answers, seen } = subscriber;
         let connection =
             ClientConnection::new(settings, Side::Subscriber, packet).reading_numbers();
         Self {
@@ -99,11 +115,11 @@ impl<'a> Listener<'a> {
             start: Instant::ZERO,
             end: Instant::ZERO,
             meter: ArrivalMeter::default(),
-            gaps: None,
-            first: 0,
+            topics,
+            known: 0,
             losing: None,
             held: None,
-            named: [(0, 0); NAMED],
+            named: [(0, 0, 0); NAMED],
             names: 0,
             silent: false,
             received: 0,
@@ -112,6 +128,7 @@ impl<'a> Listener<'a> {
             reordered: 0,
             restarts: 0,
             unnumbered: 0,
+            untracked: 0,
             retained: 0,
         }
     }
@@ -159,17 +176,29 @@ impl<'a> Listener<'a> {
         self.lost
     }
 
-    /// Lists the first [`NAMED`] ranges of lost numbers.
-    pub fn named(&self) -> impl Iterator<Item = Range<u64>> + '_ {
-        self.named[..self.names].iter().map(|&(from, to)| from..to)
+    /// Lists the first [`NAMED`] ranges of lost numbers, each with its topic.
+    pub fn named(&self) -> impl Iterator<Item = (&TopicName, Range<u64>)> + '_ {
+        self.named[..self.names].iter().map(|&(at, from, to)| (&self.topics[at].name, from..to))
+    }
+
+    /// Lists the topics with numbers, in the order in which they came up.
+    pub fn topics(&self) -> impl Iterator<Item = &TopicName> + '_ {
+        self.topics[..self.known].iter().map(|it| &it.name)
+    }
+
+    /// Returns how long it has listened, from the first message on.
+    #[must_use]
+    pub fn listened(&self) -> Duration {
+        self.end.since(self.start)
     }
 
     /// Returns the counts that no sample holds, by name.
     #[must_use]
-    pub const fn counters(&self) -> [(&'static str, u64); 4] {
+    pub const fn counters(&self) -> [(&'static str, u64); 5] {
         [
             ("restarts", self.restarts),
             ("unnumbered", self.unnumbered),
+            ("untracked", self.untracked),
             ("retained", self.retained),
             ("redelivered", self.subscriber.redelivered()),
         ]
@@ -281,40 +310,67 @@ impl<'a> Listener<'a> {
             ListenPhase::Listening => {}
             ListenPhase::Closing { .. } | ListenPhase::Closed => return None,
         }
-        let Some(seq) = message.number else {
-            let seq = self.unnumbered;
+        let Some((name, seq)) = message.topic.zip(message.number) else {
+            let probe = self.apart(now, message.len);
             self.unnumbered += 1;
-            let link = Link(self.settings.link.0.saturating_add(1));
-            return Some(Probe { link, ..self.delivered(now, seq, message.len) });
+            return Some(probe);
         };
-        match &self.gaps {
-            Some(gaps) if is_restart(gaps.next(), seq) => {
-                self.restarts += 1;
-                self.held = Some((now, seq, message.len));
-                None
-            }
-            Some(_) => Some(self.numbered(now, seq, message.len)),
-            None => {
-                self.first = seq;
-                Some(self.numbered(now, seq, message.len))
-            }
+        let Some(topic) = self.place(name) else {
+            let probe = self.apart(now, message.len);
+            self.untracked += 1;
+            return Some(probe);
+        };
+        let came = HeldMessage { topic, came: now, seq, len: message.len };
+        if self.topics[topic].is_restart(seq, message.head.is_some()) {
+            self.restarts += 1;
+            self.held = Some(came);
+            return None;
         }
+        Some(self.numbered(came))
     }
 
-    fn numbered(&mut self, now: Instant, seq: u64, len: u32) -> Probe {
-        let first = self.first;
-        let gaps = self.gaps.get_or_insert_with(|| Gaps::new(first));
+    /// Returns the place of a topic; `None` where there is no room for a further one.
+    fn place(&mut self, name: TopicName) -> Option<usize> {
+        let known = self.known;
+        if let Some(at) = self.topics[..known].iter().position(|it| it.name == name) {
+            return Some(at);
+        }
+        *self.topics.get_mut(known)? = TopicNumbers::new(name);
+        self.known += 1;
+        Some(known)
+    }
+
+    /// Returns the link of a topic's messages.
+    fn link(&self, topic: usize) -> Link {
+        let beyond = if topic == 0 { 0 } else { topic + 1 };
+        Link(self.settings.link.0.saturating_add(beyond as u16))
+    }
+
+    /// Returns the sample of a message that is in no sequence.
+    fn apart(&mut self, now: Instant, len: u32) -> Probe {
+        let link = Link(self.settings.link.0.saturating_add(1));
+        Probe { link, ..self.delivered(now, self.unnumbered + self.untracked, len) }
+    }
+
+    fn numbered(&mut self, HeldMessage { topic, came, seq, len }: HeldMessage) -> Probe {
+        let numbers = &mut self.topics[topic];
+        if numbers.gaps.is_none() {
+            numbers.first = seq;
+        }
+        let first = numbers.first;
+        let gaps = numbers.gaps.get_or_insert_with(|| Gaps::new(first));
         // One from before the first was not there yet, as far as is known.
-        let arrival = if seq < first { SequenceOrder::Reordered } else { gaps.arrive(now, seq) };
+        let arrival = if seq < first { SequenceOrder::Reordered } else { gaps.arrive(came, seq) };
         if seq >= first {
-            self.losing = gaps.take_forgotten();
+            self.losing = gaps.take_forgotten().map(|it| (topic, it));
         }
         self.reordered += u64::from(arrival == SequenceOrder::Reordered);
+        let link = self.link(topic);
         if arrival == SequenceOrder::Duplicate {
             self.duplicates += 1;
-            return Probe { fate: Fate::Duplicate, ..self.arrived(now, seq, len) };
+            return Probe { link, fate: Fate::Duplicate, ..self.arrived(came, seq, len) };
         }
-        self.delivered(now, seq, len)
+        Probe { link, ..self.delivered(came, seq, len) }
     }
 
     fn delivered(&mut self, now: Instant, seq: u64, len: u32) -> Probe {
@@ -341,12 +397,13 @@ impl<'a> Listener<'a> {
             if let Some(probe) = self.lose() {
                 return Some(Sample::Probe(probe));
             }
-            let Some((at, seq, len)) = self.held else { break };
-            match self.gaps.as_mut().and_then(Gaps::take_first) {
-                Some(missing) => self.losing = Some(missing),
+            let Some(held) = self.held else { break };
+            let numbers = &mut self.topics[held.topic];
+            match numbers.gaps.as_mut().and_then(Gaps::take_first) {
+                Some(missing) => self.losing = Some((held.topic, missing)),
                 None => {
-                    (self.held, self.gaps, self.first) = (None, None, seq);
-                    return Some(Sample::Probe(self.numbered(at, seq, len)));
+                    (self.held, numbers.gaps) = (None, None);
+                    return Some(Sample::Probe(self.numbered(held)));
                 }
             }
         }
@@ -357,7 +414,8 @@ impl<'a> Listener<'a> {
 
     /// Returns a lost sample for the next number that is given up.
     fn lose(&mut self) -> Option<Probe> {
-        let missing = self.losing.as_mut()?;
+        let (topic, missing) = self.losing.as_mut()?;
+        let topic = *topic;
         let (seq, due) = (missing.from, missing.noticed);
         missing.from += 1;
         if missing.from >= missing.to {
@@ -365,22 +423,24 @@ impl<'a> Listener<'a> {
         }
         self.lost += 1;
         match self.named[..self.names].last_mut() {
-            Some((_, to)) if *to == seq => *to += 1,
+            Some((of, _, to)) if (*of, *to) == (topic, seq) => *to += 1,
             _ if self.names < NAMED => {
-                self.named[self.names] = (seq, seq + 1);
+                self.named[self.names] = (topic, seq, seq + 1);
                 self.names += 1;
             }
             _ => {}
         }
-        let link = self.settings.link;
+        let link = self.link(topic);
         Some(Probe { link, seq, due, fate: Fate::Lost(Cause::Unknown), ..Probe::default() })
     }
 
     /// Returns the last samples: the missing numbers, the last second, the total.
     fn last_words(&mut self) -> Option<Sample> {
         let ListenPhase::Closing { total } = self.phase else { return None };
-        if let Some(missing) = self.gaps.as_mut().and_then(Gaps::take_first) {
-            self.losing = Some(missing);
+        let mut all = self.topics[..self.known].iter_mut().enumerate();
+        let first = all.find_map(|(at, it)| Some((at, it.gaps.as_mut()?.take_first()?)));
+        if first.is_some() {
+            self.losing = first;
             return self.lose().map(Sample::Probe);
         }
         if let Some(rest) = self.meter.rest(self.settings.link) {
@@ -406,8 +466,4 @@ impl<'a> Listener<'a> {
             ..Interval::default()
         }
     }
-}
-
-const fn is_restart(next: u64, seq: u64) -> bool {
-    seq.saturating_sub(next) > FARTHEST_AHEAD || next.saturating_sub(seq) > FARTHEST_BEHIND
 }

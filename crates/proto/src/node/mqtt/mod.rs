@@ -21,6 +21,7 @@
 //! | [`gatherer`] | the common subscriber of several publishers |
 //! | [`listener`] | a subscriber alone, for a device that numbers its own messages |
 //! | [`gaps`] | missing, repeated and reordered sequence numbers, by name |
+//! | [`topics`] | topics of devices, each with numbers of its own |
 //! | [`payload`] | the bytes of a message |
 //! | `meter` | arrivals of each second, as intervals of the receiver |
 
@@ -33,6 +34,7 @@ mod meter;
 pub mod payload;
 pub mod publisher;
 pub mod subscriber;
+pub mod topics;
 pub mod tracker;
 
 pub use connection::KEEP_ALIVE;

@@ -3,6 +3,7 @@
 use super::connection::{BrokerPacket, ClientConnection};
 use super::gaps::{Gaps, SequenceOrder};
 use super::payload::PayloadHeader;
+use super::topics::TopicName;
 use super::tracker::MessageTracker;
 use super::{MqttFault, MqttSettings};
 use crate::wire::mqtt::{
@@ -24,6 +25,8 @@ pub struct ReceivedMessage {
     pub head: Option<PayloadHeader>,
     /// Number in the payload, where the connection reads numbers.
     pub number: Option<u64>,
+    /// Topic of a message with a number.
+    pub topic: Option<TopicName>,
     /// Whether the broker had kept the message from before the subscription.
     pub retained: bool,
     /// Payload bytes.
@@ -152,7 +155,7 @@ impl<'a> Subscriber<'a> {
                     self.redelivered += 1;
                     self.owe(id, kind::PUBREC);
                 }
-                BrokerPacket::Publish { qos, id, head, number, retained, len } => {
+                BrokerPacket::Publish { qos, id, head, number, topic, retained, len } => {
                     match qos {
                         0 => {}
                         1 => self.owe(id, kind::PUBACK),
@@ -161,7 +164,7 @@ impl<'a> Subscriber<'a> {
                             self.owe(id, kind::PUBREC);
                         }
                     }
-                    return Some(ReceivedMessage { head, number, retained, len });
+                    return Some(ReceivedMessage { head, number, topic, retained, len });
                 }
                 BrokerPacket::Ack { kind: kind::PUBREL, ack } => {
                     self.mark(ack.id, false);

@@ -11,8 +11,8 @@ use super::{ConsoleOutput, TypedBytes};
 use crate::lab::nodes::{Conversation as _, NodeId};
 use crate::lab::run::Lab;
 use crate::lab::scene::{Delay, NetRole, Scene};
-use crate::lab::suite::SuiteError;
 use crate::lab::suite::programs::{NODES_SETTLE, SETTLE, begin_traffic, starts};
+use crate::lab::suite::{SuiteError, Unable};
 use crate::lab::wifi::machine::address;
 use crate::lab::wifi::watch::Watcher;
 use crate::lab::wifi::{MachineId, OutsideCounts};
@@ -143,7 +143,8 @@ impl<'a> LiveNetwork<'a> {
         watcher: Option<&'a mut (dyn Watcher + 'a)>,
     ) -> Result<Self, SuiteError> {
         let hosts = hosts(scene);
-        let unable = |why: &str| Err(SuiteError::Unable(scene.name.clone(), why.to_string()));
+        let unable =
+            |why: &str| Err(SuiteError::Unable(Unable::Lab(scene.name.clone()), why.to_string()));
         if !hosts.iter().any(LiveHost::serves) {
             return unable("none of its devices speaks IP");
         }

@@ -18,8 +18,8 @@ pub enum SuiteError {
     File(FileError),
     /// No device of a lab is meant: the workload names no variant.
     NoDevice,
-    /// The lab has not what the test needs: its name, and what is missing.
-    Unable(String, String),
+    /// A lab, or a variant of one, has not what the test needs: which, and what is missing.
+    Unable(Unable, String),
     /// A device does not come to rest.
     Livelock(Livelock),
     /// A console showed no prompt for a command.
@@ -41,6 +41,27 @@ pub enum SuiteError {
     },
 }
 
+/// A part of a library that cannot do what a test needs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unable {
+    /// All labs.
+    Library,
+    /// A lab, by its name.
+    Lab(String),
+    /// A device of a lab with its firmware, by the name of the variant.
+    Variant(String),
+}
+
+impl fmt::Display for Unable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Library => f.write_str("the labs"),
+            Self::Lab(name) => write!(f, "the lab {name}"),
+            Self::Variant(name) => write!(f, "the variant {name}"),
+        }
+    }
+}
+
 impl fmt::Display for SuiteError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -50,7 +71,7 @@ impl fmt::Display for SuiteError {
                 "the plan names no device of the lab: add a `variant` to the [[measure]] (`espbench lab show` lists \
                  a lab's), or use --on loopback, or a device",
             ),
-            Self::Unable(lab, why) => write!(f, "the lab {lab} cannot do it: {why}"),
+            Self::Unable(who, why) => write!(f, "{who} cannot do it: {why}"),
             Self::Livelock(livelock) => livelock.fmt(f),
             Self::NoPrompt(node, text) => {
                 write!(f, "{node} showed no prompt to type `{text}` at")

@@ -27,7 +27,7 @@ mod raw;
 #[cfg(test)]
 mod tests;
 
-pub use failed::SuiteError;
+pub use failed::{SuiteError, Unable};
 pub use overridden::{LabNotice, Overridden};
 
 use super::file::{FileKind, Library, built_in_text};

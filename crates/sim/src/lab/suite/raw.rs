@@ -3,7 +3,7 @@
 //! The room is a lab of ESP-NOW's nodes, whose first sends to the second. Both have started and are at rest.
 
 use super::consoles::note_firmware;
-use super::{SuiteError, Witness};
+use super::{SuiteError, Unable, Witness};
 use crate::lab::file::{Library, Overrides};
 use crate::lab::nodes::{Conversation as _, NodeId};
 use crate::lab::record::Record;
@@ -58,7 +58,7 @@ fn longest(idf: Idf) -> usize {
 
 /// Checks that the room has what the test needs.
 pub(super) fn check(work: &RawEspNow, scene: &Scene) -> Result<(), SuiteError> {
-    let unable = |why| Err(SuiteError::Unable(scene.name.clone(), why));
+    let unable = |why| Err(SuiteError::Unable(Unable::Lab(scene.name.clone()), why));
     let [from, to, ..] = &scene.nodes[..] else {
         return unable("two boards are needed: add a group of devices".into());
     };

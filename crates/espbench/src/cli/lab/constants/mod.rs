@@ -78,14 +78,14 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             let list: Vec<Value> = all.iter().map(|it| object(it, &rows)).collect();
             output::print(&crate::render::json::pretty(&list)?)?;
         }
-        ConstantsFormat::Text => output::print(&words(args, &all, &rows))?,
+        ConstantsFormat::Text => output::print_text(&words(args, &all, &rows))?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// Returns the tables for people.
 fn words(args: &Args, all: &[LabConstant], rows: &[SensitivityRow]) -> String {
-    let mut out = text::table(&overview(all));
+    let mut out = text::table_on(&overview(all), output::screen());
     let fitted = all.iter().filter(|it| it.origin() == ConstantOrigin::Fitted).count();
     let heaps = all.iter().filter(|it| is_heap(it)).count();
     out += &format!(
@@ -109,7 +109,7 @@ fn words(args: &Args, all: &[LabConstant], rows: &[SensitivityRow]) -> String {
         ["file", "constant", "value", "unit", "origin", "elasticity", "of", "fitted to, or source"];
     let rows = list.iter().map(|it| row(it, rows, args.full)).collect();
     let columns = columns.map(Column::words).to_vec();
-    out += &text::table(&super::table("constants", "", columns, rows));
+    out += &text::table_on(&super::table("constants", "", columns, rows), output::screen());
     if args.sensitivity && !args.compute {
         out += "\nThese are the built-in ones (reference/sensitivity.csv). --compute simulates them anew: some 10 \
                 minutes on two cores, or less with --suite.\n";

@@ -33,7 +33,10 @@ pub(super) fn served(out: &mut EspNowCells<'_>, test: EspNowTest, recorded: &Rec
         }
         _ => ("provisioning_time", seconds, "until the last device's light"),
     };
-    let partly = format!("no time for all: {missed} of {} devices not served", served + missed);
+    let partly = format!(
+        "the time until all are served is not known: {missed} of {} devices not served",
+        served + missed
+    );
     // The time for a part is not that for all: nothing published is held against it.
     let mut time = |metric, value, note| match missed {
         0 => out.push(metric, "s", one(value), note),

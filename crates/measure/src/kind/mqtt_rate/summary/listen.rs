@@ -1,16 +1,16 @@
-//! Result cells of listening to a device that numbers its own messages.
+//! Result cells of listening to devices that number their own messages, each topic by itself.
 //!
-//! - `message_rate`: one less than the messages that came, those without a number too, over the time from the
+//! - `message_rate`: one less than the messages that came, copies and those without a number too, over the time from the
 //!   first to the last: n messages have n - 1 periods between them. With the t interval of the whole seconds
 //!   until the last came, where there are three or more. Messages that came together with the first had waited for
 //!   the link: time and seconds begin with the last of them ([`SteadyRate`]), and the note counts them.
 //!   `message_rate_min`, `message_rate_max`: the slowest and the fastest of those seconds.
-//! - `loss`: of the numbers from the first to the last, those that did not come, with the Wilson
+//! - `loss`: of each topic's numbers from the first to the last, those that did not come, with the Wilson
 //!   interval. What is lost at the end, or across a restart of the device, no number shows.
-//!   Not known where messages are not counted ([`MessageNumbering`]).
+//!   Of topics whose messages are not counted ([`MessageNumbering`]) it is not known.
 //! - `interarrival_*`: from one message to the next. Messages that come in one packet come at once.
 //!
-//! What was offered, and when, only the device knows: there is no offered rate and no latency.
+//! What was offered, and when, only the devices know: there is no offered rate and no latency.
 
 use super::numbering::MessageNumbering;
 use super::{FEWEST_SECONDS, MqttCells, RATE, probes, total};
@@ -18,46 +18,100 @@ use crate::cell::Estimate;
 use crate::interval::{mean_t, wilson};
 use crate::quantile::Sorted;
 use crate::run::Recorded;
-use crate::series::{SteadyRate, message_rate, milliseconds, span};
+use crate::series::{SteadyRate, milliseconds, span};
 use crate::units::print_duration;
+use alloc::collections::BTreeMap;
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
-use espbench_model::sample::{Fate, Interval, Observer, Probe, Sample};
+use espbench_model::sample::{Fate, Interval, Link, Observer, Probe, Sample};
+use espbench_model::text;
 use espbench_model::time::{Duration, Instant};
 
-/// Messages that came, in their order.
+/// Messages that came.
 pub(in crate::kind::mqtt_rate) struct HeardMessages {
-    pub(in crate::kind::mqtt_rate) numbering: MessageNumbering,
-    /// Times of all messages that count for the rate.
+    /// Numbers of each topic, each of which has a link.
+    topics: BTreeMap<Link, MessageNumbering>,
+    /// Times of all messages, in their order.
     times: Vec<Instant>,
 }
 
 impl HeardMessages {
-    /// Collects what came. Where numbers are no counter, one that came before is no copy.
+    /// Collects what came.
     pub(in crate::kind::mqtt_rate) fn of(recorded: &Recorded) -> Self {
-        let unnumbered = recorded.counters.get("unnumbered").copied().unwrap_or(0);
-        // Messages without a number are on a link of their own.
-        let first_link = probes(recorded).map(|it| it.link).min();
-        let is_numbered = |it: &&Probe| unnumbered == 0 || Some(it.link) == first_link;
         let came = |it: &&Probe| matches!(it.fate, Fate::Delivered | Fate::Duplicate);
-        let numbered = probes(recorded).filter(came).filter(is_numbered);
-        let all_unnumbered =
-            unnumbered > 0 && unnumbered == probes(recorded).filter(came).count() as u64;
-        let numbers: Vec<u64> =
-            if all_unnumbered { Vec::new() } else { numbered.map(|it| it.seq).collect() };
-        let numbering = MessageNumbering::of(&numbers, unnumbered);
-        let counts = |it: &&Probe| it.fate == Fate::Delivered || !numbering.tells_loss();
         let mut times: Vec<Instant> =
-            probes(recorded).filter(came).filter(counts).filter_map(|it| it.received).collect();
+            probes(recorded).filter(came).filter_map(|it| it.received).collect();
         times.sort_unstable();
-        Self { numbering, times }
+        let apart = ["unnumbered", "untracked"].map(|it| count_of(recorded, it));
+        let first = probes(recorded).map(|it| it.link.0).min();
+        // Messages in no sequence are on a link of their own, behind that of the first topic.
+        let link_apart = match apart[0] + apart[1] {
+            0 => None,
+            n if n == times.len() as u64 => first.map(Link),
+            _ => first.map(|it| Link(it.saturating_add(1))),
+        };
+        let mut numbers: BTreeMap<Link, Vec<u64>> = BTreeMap::new();
+        for probe in probes(recorded).filter(came).filter(|it| Some(it.link) != link_apart) {
+            numbers.entry(probe.link).or_default().push(probe.seq);
+        }
+        let judged = |(link, numbers): (Link, Vec<u64>)| (link, MessageNumbering::of(&numbers));
+        Self { topics: numbers.into_iter().map(judged).collect(), times }
+    }
+
+    /// Returns whether loss and copies can be told, of one topic at least.
+    fn tells_loss(&self) -> bool {
+        self.topics.values().any(MessageNumbering::tells_loss)
+    }
+
+    /// Returns whether a sample is of a topic whose messages are counted.
+    pub(in crate::kind::mqtt_rate) fn counts(&self, probe: &Probe) -> bool {
+        self.topics.get(&probe.link).is_some_and(MessageNumbering::tells_loss)
+    }
+
+    /// Says of what messages loss cannot be told; `None` where nothing came, and where it can be of all.
+    fn unknown_loss(&self, recorded: &Recorded) -> Option<String> {
+        if self.times.is_empty() {
+            return None;
+        }
+        let Some(first) = self.topics.values().next() else {
+            return MessageNumbering::Absent.caveat();
+        };
+        let untracked = count_of(recorded, "untracked");
+        let (all, counted) =
+            (self.topics.len(), self.topics.values().filter(|it| it.tells_loss()).count());
+        if counted == 0 {
+            return first.caveat();
+        }
+        let mut words = Vec::new();
+        if counted < all {
+            words.push(format!(
+                "of {} with numbers {counted} counts its messages",
+                text::count(all, "topic")
+            ));
+        }
+        if untracked > 0 {
+            let messages = text::counted(untracked, "message", "messages");
+            words.push(format!("{messages} came on topics beyond the first {all}"));
+        }
+        (!words.is_empty()).then(|| {
+            let words = words.join(", and ");
+            format!(
+                "Loss and copies are those of {}: {words}. The rate is that of all that came.",
+                text::count(counted, "topic")
+            )
+        })
     }
 
     /// Returns the time from the first to the last; `None` before the second.
     fn spanned(&self) -> Option<Duration> {
         let (first, last) = (self.times.first()?, self.times.last()?);
         Some(last.since(*first)).filter(|it| *it > Duration::ZERO)
+    }
+
+    /// Returns how many came before that instant.
+    fn before(&self, at: Instant) -> usize {
+        self.times.partition_point(|it| *it < at)
     }
 
     /// Returns the rate; `None` before the second.
@@ -73,13 +127,29 @@ impl HeardMessages {
     /// Says what a reader must know before the rate: whether loss can be told, and whether the device fell silent.
     pub(in crate::kind::mqtt_rate) fn caveats(&self, recorded: &Recorded) -> Vec<String> {
         let listened = total(recorded, Observer::Receiver);
-        let mut caveats: Vec<String> = self.numbering.caveat().into_iter().collect();
+        let mut caveats: Vec<String> = self.unknown_loss(recorded).into_iter().collect();
+        let restarts = count_of(recorded, "restarts");
+        if restarts > 0 && self.tells_loss() {
+            let again = match restarts {
+                1 => "Once numbers began again".to_string(),
+                n => format!("{n} times numbers began again"),
+            };
+            caveats.push(format!(
+                "{again}, as a device's do that was restarted: what was lost meanwhile is not in the loss."
+            ));
+        }
         let Some((listened, last)) = listened.zip(self.times.last()) else { return caveats };
         let (time, rest) = (print_duration(span(listened)), listened.end.since(*last));
         match self.spanned() {
-            None => caveats.push(format!(
-                "One message came in {time}: a rate takes two. Listen for longer (`time`)."
-            )),
+            None => {
+                let came = match self.times.len() {
+                    1 => "One message came".to_string(),
+                    n => format!("{n} messages came at once, and no further one"),
+                };
+                caveats.push(format!(
+                    "{came} in {time}: a rate takes two times. Listen for longer (`time`)."
+                ));
+            }
             Some(_) => {
                 let longest = self.gaps().into_iter().fold(0.0, f64::max) / 1e3;
                 if rest.as_secs_f64() > SILENT * longest.max(1.0) {
@@ -101,8 +171,8 @@ impl MqttCells<'_> {
     pub(super) fn listened(&mut self, recorded: &Recorded) {
         let arrivals = HeardMessages::of(recorded);
         self.heard(recorded, &arrivals);
-        if arrivals.numbering.tells_loss() {
-            self.missed(recorded);
+        if arrivals.tells_loss() {
+            self.missed(recorded, &arrivals);
         }
         let gaps = arrivals.gaps();
         if !gaps.is_empty() {
@@ -115,9 +185,7 @@ impl MqttCells<'_> {
 
     fn heard(&mut self, recorded: &Recorded, arrivals: &HeardMessages) {
         let n = arrivals.times.len() as u64;
-        // Intervals leave further copies out, which are none where numbers are no counter.
-        let is_whole = !matches!(arrivals.numbering, MessageNumbering::Other(..));
-        let seconds = if is_whole { seconds_until_last(recorded, arrivals) } else { Vec::new() };
+        let seconds = seconds_until_last(recorded, arrivals);
         let enough = seconds.len() >= FEWEST_SECONDS;
         let spread = if enough { mean_t(&seconds) } else { Estimate::default() };
         let steady = arrivals.rate();
@@ -126,7 +194,7 @@ impl MqttCells<'_> {
         let low = spread.low.map(|low| low.max(0.0));
         let rate = Estimate { value, n, low, high: spread.high };
         let burst = steady.map_or(0, |it| it.burst as u64);
-        self.push("message_rate", RATE, rate, counted(recorded, burst));
+        self.push("message_rate", RATE, rate, beside(recorded, arrivals, burst));
         if enough {
             let seconds = Sorted::new(seconds);
             self.push("message_rate_min", RATE, seconds.min(), None);
@@ -134,21 +202,23 @@ impl MqttCells<'_> {
         }
     }
 
-    fn missed(&mut self, recorded: &Recorded) {
-        let unnumbered = recorded.counters.get("unnumbered").copied().unwrap_or(0);
-        let count = |wanted: fn(Fate) -> bool| {
-            probes(recorded).filter(|probe| wanted(probe.fate)).count() as u64
+    fn missed(&mut self, recorded: &Recorded, arrivals: &HeardMessages) {
+        let of = |wanted: fn(Fate) -> bool| {
+            let is = |it: &&Probe| arrivals.counts(it) && wanted(it.fate);
+            probes(recorded).filter(is).count() as u64
         };
-        let numbered = count(|fate| fate == Fate::Delivered).saturating_sub(unnumbered);
-        let lost = count(|fate| matches!(fate, Fate::Lost(_)));
+        let numbered = of(|fate| fate == Fate::Delivered);
+        let lost = of(|fate| matches!(fate, Fate::Lost(_)));
         let spanned = numbered + lost;
         let missing = recorded.facts.get("missing_sequence_numbers");
         let note = missing.map(|missing| format!("missing: {missing}"));
         self.push("loss", "percent", wilson(lost, spanned).scaled(100.0), note);
-        let total: Option<&Interval> = total(recorded, Observer::Receiver);
+        // The listener counts what came out of order over all topics.
+        let is_all = arrivals.topics.values().all(MessageNumbering::tells_loss);
+        let total: Option<&Interval> = total(recorded, Observer::Receiver).filter(|_| is_all);
         for (metric, count) in [
             ("messages_lost", Some(lost)),
-            ("messages_duplicate", Some(count(|fate| fate == Fate::Duplicate))),
+            ("messages_duplicate", Some(of(|fate| fate == Fate::Duplicate))),
             ("messages_out_of_order", total.and_then(|total| total.out_of_order)),
         ] {
             let value = count.map(|count| count as f64);
@@ -173,20 +243,33 @@ fn seconds_until_last(recorded: &Recorded, arrivals: &HeardMessages) -> Vec<f64>
     let until_last = |it: &&Interval| Some(span(it)) == whole && it.start < last && is_filled(it);
     let burst = arrivals.rate().filter(|it| it.burst > 0);
     let is_after = |it: &&Interval| burst.is_none_or(|burst| it.start >= burst.from);
-    all.iter().filter(until_last).filter(is_after).filter_map(message_rate).collect()
+    // The listener's intervals count no copies.
+    let came = |it: &Interval| {
+        let (from, to) = (arrivals.before(it.start), arrivals.before(it.end));
+        (to - from) as f64 / span(it).as_secs_f64()
+    };
+    all.iter().filter(until_last).filter(is_after).map(came).collect()
+}
+
+/// Returns a counter of a cell; 0 where it has none.
+fn count_of(recorded: &Recorded, counter: &str) -> u64 {
+    recorded.counters.get(counter).copied().unwrap_or(0)
 }
 
 /// Returns the listener's other counts in words; so many messages came together with the first.
-fn counted(recorded: &Recorded, burst: u64) -> Option<String> {
-    let together =
-        (burst > 0).then(|| format!("{burst} that came together with the first, not in the rate"));
+fn beside(recorded: &Recorded, arrivals: &HeardMessages, burst: u64) -> Option<String> {
+    let restarts = if arrivals.tells_loss() { count_of(recorded, "restarts") } else { 0 };
     let told = [
-        ("unnumbered", "without a number"),
-        ("restarts", "restarts of the device's numbers"),
-        ("retained", "kept by the broker from before, not counted"),
-    ]
-    .into_iter()
-    .filter_map(|(name, text)| Some(format!("{} {text}", recorded.counters.get(name)?)));
-    let words: Vec<String> = together.into_iter().chain(told).collect();
+        (burst, "that came together with the first, not in the rate"),
+        (count_of(recorded, "unnumbered"), "without a number"),
+        (count_of(recorded, "untracked"), "of topics whose numbers are not kept"),
+        (restarts, "restarts of devices' numbers"),
+        (count_of(recorded, "retained"), "kept by the broker from before, not counted"),
+    ];
+    let told = told.into_iter().filter(|it| it.0 > 0);
+    let mut words: Vec<String> = told.map(|(n, text)| format!("{n} {text}")).collect();
+    if arrivals.topics.len() > 1 {
+        words.insert(0, format!("{} topics with numbers", arrivals.topics.len()));
+    }
     (!words.is_empty()).then(|| words.join(", "))
 }

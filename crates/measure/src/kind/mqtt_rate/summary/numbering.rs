@@ -16,8 +16,6 @@ const QUOTED: usize = 4;
 /// Numbers of messages, as far as they tell whether the messages are counted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::kind::mqtt_rate) enum MessageNumbering {
-    /// No message came.
-    Nothing,
     /// No message ends in a number, or holds one.
     Absent,
     /// One number came: nothing tells what it counts.
@@ -29,10 +27,9 @@ pub(in crate::kind::mqtt_rate) enum MessageNumbering {
 }
 
 impl MessageNumbering {
-    /// Judges the numbers of messages in the order in which they came; `unnumbered` further ones have none.
-    pub(in crate::kind::mqtt_rate) fn of(numbers: &[u64], unnumbered: u64) -> Self {
+    /// Judges the numbers of a topic's messages in the order in which they came.
+    pub(in crate::kind::mqtt_rate) fn of(numbers: &[u64]) -> Self {
         match numbers {
-            [] if unnumbered == 0 => Self::Nothing,
             [] => Self::Absent,
             [_] => Self::Single,
             _ => {
@@ -55,10 +52,10 @@ impl MessageNumbering {
         matches!(self, Self::Counted)
     }
 
-    /// Says why loss cannot be told; `None` where it can, or nothing came.
+    /// Says why loss cannot be told; `None` where it can.
     pub(in crate::kind::mqtt_rate) fn caveat(&self) -> Option<String> {
         let why = match self {
-            Self::Nothing | Self::Counted => return None,
+            Self::Counted => return None,
             Self::Absent => "These messages hold no number".to_string(),
             Self::Single => "One number came".to_string(),
             Self::Other(numbers, came) => {
@@ -85,7 +82,7 @@ mod tests {
     use super::*;
 
     fn of(numbers: &[u64]) -> MessageNumbering {
-        MessageNumbering::of(numbers, 0)
+        MessageNumbering::of(numbers)
     }
 
     #[test]
@@ -116,13 +113,13 @@ mod tests {
             of(&humidity).caveat().unwrap().contains("(their last digits are 53, 55, 54, 54, …)")
         );
         assert!(
-            MessageNumbering::of(&[], 3)
+            MessageNumbering::of(&[])
                 .caveat()
                 .unwrap()
                 .starts_with("These messages hold no number:")
         );
         assert!(of(&[5, 7]).caveat().unwrap().contains("(their last digits are 5, 7)"));
         assert!(of(&[7]).caveat().unwrap().starts_with("One number came:"));
-        assert_eq!((of(&[]).caveat(), of(&[1, 2, 3]).caveat()), (None, None));
+        assert_eq!(of(&[1, 2, 3]).caveat(), None);
     }
 }

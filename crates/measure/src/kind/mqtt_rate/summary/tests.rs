@@ -217,7 +217,11 @@ fn listening_knows_rate_and_gaps_and_nothing_of_the_sender() {
     recorded.facts.insert("missing_sequence_numbers".into(), "7, 9".into());
     let cells = summarized(&recorded);
     let value = |metric| cell(&cells, metric).value;
-    assert_eq!(value("message_rate"), Some(39.0 / 3.96), "39 periods between 40 messages");
+    assert_eq!(
+        value("message_rate"),
+        Some(40.0 / 3.96),
+        "40 periods between 41 messages, a copy too"
+    );
     assert_eq!((value("message_rate_min"), value("message_rate_max")), (Some(8.0), Some(12.0)));
     let rate = cell(&cells, "message_rate");
     assert!(rate.ci_low.unwrap() < 10.0 && rate.ci_high.unwrap() > 10.0);
@@ -323,7 +327,45 @@ fn a_device_that_falls_silent_and_one_message_are_told() {
     assert_eq!(cell(&summarized(&one), "message_rate").value, None);
     let told = caveats(&one);
     assert!(told[0].starts_with("One number came: loss cannot be told"), "{told:?}");
-    assert!(told[1].starts_with("One message came in 4 s: a rate takes two."), "{told:?}");
+    assert!(told[1].starts_with("One message came in 4 s: a rate takes two times."), "{told:?}");
+}
+
+/// A device that counts and loses one, one whose messages end in a humidity, and topics beyond.
+#[test]
+fn loss_and_copies_are_those_of_topics_that_count() {
+    let mut samples = Vec::new();
+    for n in 0..20_u64 {
+        let probe = |link, seq, fate| {
+            let (link, due) = (Link(link), at(100 * n));
+            Sample::Probe(Probe { link, seq, due, received: Some(due), fate, ..Probe::default() })
+        };
+        let counted = if n == 7 { Fate::Lost(Cause::Unknown) } else { Fate::Delivered };
+        let value = if n == 0 { Fate::Delivered } else { Fate::Duplicate };
+        samples.extend([probe(0, n, counted), probe(2, 55, value), probe(1, n, Fate::Delivered)]);
+    }
+    let mut recorded = recorded(MqttMode::Listen, samples);
+    recorded.counters.insert("untracked".into(), 20);
+    recorded.counters.insert("restarts".into(), 1);
+    let cells = summarized(&recorded);
+    let value = |metric| cell(&cells, metric).value;
+    assert_eq!((value("loss"), value("messages_duplicate")), (Some(5.0), Some(0.0)));
+    assert_eq!(cell(&cells, "loss").n, Some(20));
+    let told = caveats(&recorded);
+    assert_eq!(
+        told[..2],
+        [
+            "Loss and copies are those of 1 topic: of 2 topics with numbers 1 counts its messages, and 20 messages came on \
+             topics beyond the first 2. The rate is that of all that came.",
+            "Once numbers began again, as a device's do that was restarted: what was lost meanwhile is not in the loss."
+        ]
+    );
+    let losses = crate::report::Losses::of(&recorded);
+    assert_eq!((losses.probes, losses.lost()), (20, 1));
+    // The figures so far have the same definition.
+    let mut meter = crate::live::Meter::new(&recorded.workload, Origin::Measured);
+    recorded.samples.iter().for_each(|it| meter.add(it));
+    assert_eq!(meter.figures()[0].value, value("message_rate").unwrap());
+    assert_eq!(meter.told(), "59 messages");
 }
 
 /// Messages that end in a humidity: each came, at its own time, and none is a copy.

@@ -3,7 +3,7 @@
 use super::pipe::{MqttMachine, Pipe};
 use crate::node::Output;
 use crate::node::app::{App, Endpoint, Sockets, Wait};
-use crate::node::mqtt::listener::SubscriberStorage;
+use crate::node::mqtt::listener::ListenerStorage;
 use crate::node::mqtt::{Listener, MqttSettings};
 use espbench_model::sample::Sample;
 use espbench_model::time::Instant;
@@ -26,11 +26,7 @@ pub struct MqttListener<'a> {
 impl<'a> MqttListener<'a> {
     /// Creates a subscriber at the broker at `broker`.
     #[must_use]
-    pub fn new(
-        settings: MqttSettings<'a>,
-        broker: Endpoint,
-        memory: SubscriberStorage<'a>,
-    ) -> Self {
+    pub fn new(settings: MqttSettings<'a>, broker: Endpoint, memory: ListenerStorage<'a>) -> Self {
         let listener = Listener::new(settings, memory);
         Self { listener, pipe: Pipe::new(broker), out: [0; OUT] }
     }

@@ -1,37 +1,49 @@
 //! The memory of the clients in one piece, for who has nothing better to lend.
 
 use crate::node::mqtt::PublisherStorage;
-use crate::node::mqtt::listener::SubscriberStorage;
+use crate::node::mqtt::listener::{ListenerStorage, SubscriberStorage};
 use crate::node::mqtt::publisher::InFlightSlot;
 use crate::node::mqtt::subscriber::{PendingAck, SEEN};
+use crate::node::mqtt::topics::TopicNumbers;
 use crate::node::mqtt::tracker::MessageRecord;
 
-/// The memory of an [`MqttListener`](super::MqttListener).
+/// The memory of an [`MqttListener`](super::MqttListener), for the numbers of `TOPICS` topics.
 #[derive(Clone, Debug)]
-pub struct ListenerMemory<const PACKET: usize = 2048, const ANSWERS: usize = 256> {
+pub struct ListenerMemory<
+    const PACKET: usize = 2048,
+    const ANSWERS: usize = 256,
+    const TOPICS: usize = 1,
+> {
     packet: [u8; PACKET],
     answers: [PendingAck; ANSWERS],
     seen: [u64; SEEN],
+    topics: [TopicNumbers; TOPICS],
 }
 
-impl<const PACKET: usize, const ANSWERS: usize> ListenerMemory<PACKET, ANSWERS> {
+impl<const PACKET: usize, const ANSWERS: usize, const TOPICS: usize>
+    ListenerMemory<PACKET, ANSWERS, TOPICS>
+{
     /// Returns memory for packets of `PACKET` bytes and `ANSWERS` acknowledgements that are owed.
     #[must_use]
     pub fn new() -> Self {
-        Self { packet: [0; PACKET], answers: [PendingAck::default(); ANSWERS], seen: [0; SEEN] }
+        Self {
+            packet: [0; PACKET],
+            answers: [PendingAck::default(); ANSWERS],
+            seen: [0; SEEN],
+            topics: [const { TopicNumbers::EMPTY }; TOPICS],
+        }
     }
 
     /// Lends it.
-    pub fn lend(&mut self) -> SubscriberStorage<'_> {
-        SubscriberStorage {
-            packet: &mut self.packet,
-            answers: &mut self.answers,
-            seen: &mut self.seen,
-        }
+    pub fn lend(&mut self) -> ListenerStorage<'_> {
+        let Self { packet, answers, seen, topics } = self;
+        ListenerStorage { subscriber: SubscriberStorage { packet, answers, seen }, topics }
     }
 }
 
-impl<const PACKET: usize, const ANSWERS: usize> Default for ListenerMemory<PACKET, ANSWERS> {
+impl<const PACKET: usize, const ANSWERS: usize, const TOPICS: usize> Default
+    for ListenerMemory<PACKET, ANSWERS, TOPICS>
+{
     fn default() -> Self {
         Self::new()
     }

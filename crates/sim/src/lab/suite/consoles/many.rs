@@ -4,6 +4,7 @@ use super::SuiteError;
 use super::desk::{Desk, INITIATOR, probes};
 use crate::lab::nodes::{Conversation as _, NodeId};
 use crate::lab::run::{Lab, Tap};
+use crate::lab::suite::Unable;
 use crate::lab::suite::mark::{LineMark, PING_BEGUN, PING_REPORT, SEEKS};
 use crate::lab::suite::procedure::{
     HOLD, ServedDevice, TRIES, job_samples, listen, ping_of_all, pings_most, provision, to_all,
@@ -75,7 +76,10 @@ pub(super) fn provisioning<W: Tap>(desk: &mut Desk<'_, W>, _: &EspNow) -> Result
     seek(desk, &devices)?;
     desk.linger(Duration::from_secs(1))?;
     let Some(router) = desk.scene.routers.first() else {
-        return Err(SuiteError::Unable(desk.scene.name.clone(), "there is no router".into()));
+        return Err(SuiteError::Unable(
+            Unable::Lab(desk.scene.name.clone()),
+            "there is no router".into(),
+        ));
     };
     desk.command(INITIATOR, &provision(&router.ssid, &router.password))?;
     let start = desk.now();

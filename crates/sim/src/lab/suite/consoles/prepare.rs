@@ -3,7 +3,7 @@
 use crate::lab::file::{Library, Overrides};
 use crate::lab::nodes::image;
 use crate::lab::scene::{Device, Scene};
-use crate::lab::suite::SuiteError;
+use crate::lab::suite::{SuiteError, Unable};
 use alloc::format;
 use esp_now::node::print::LogLevel;
 use espbench_model::overrides::OpenPlaces;
@@ -87,7 +87,7 @@ pub(super) fn build(device: &mut Device, work: &EspNow, initiator: bool) {
 
 /// Checks that the room has what the test needs.
 pub(in crate::lab::suite) fn able(work: &EspNow, scene: &Scene) -> Result<(), SuiteError> {
-    let unable = |why| Err(SuiteError::Unable(scene.name.clone(), why));
+    let unable = |why| Err(SuiteError::Unable(Unable::Lab(scene.name.clone()), why));
     let beside = scene.nodes.len().saturating_sub(1);
     let one = work.test == EspNowTest::Crypto;
     let Some(first) = scene.nodes.first() else {

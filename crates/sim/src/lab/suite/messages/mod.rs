@@ -16,7 +16,7 @@ mod tests;
 
 use super::consoles::note_firmware;
 use super::programs::charged;
-use super::{SuiteError, Witness};
+use super::{SuiteError, Unable, Witness};
 use crate::lab::file::{Library, Overrides, no_bluetooth};
 use crate::lab::nodes::{Conversation as _, NodeId};
 use crate::lab::record::Record;
@@ -72,7 +72,7 @@ pub(super) fn scene(
 
 /// Checks that the room has what the test needs.
 pub(super) fn check(work: &EspNowMessages, scene: &Scene) -> Result<(), SuiteError> {
-    let unable = |why| Err(SuiteError::Unable(scene.name.clone(), why));
+    let unable = |why| Err(SuiteError::Unable(Unable::Lab(scene.name.clone()), why));
     if scene.nodes.len() != usize::from(work.devices) + 1 {
         return unable(format!(
             "{} nodes are needed and it has {}: let `varied` name the group whose `count` may change",

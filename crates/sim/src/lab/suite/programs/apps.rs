@@ -2,7 +2,7 @@
 
 use super::Cell;
 use crate::lab::scene::ProgramStyle;
-use crate::lab::suite::SuiteError;
+use crate::lab::suite::{SuiteError, Unable};
 use crate::lab::wifi::MachineId;
 use alloc::boxed::Box;
 use alloc::string::ToString;
@@ -36,7 +36,7 @@ impl Cell<'_, '_> {
     }
 
     pub(super) fn unable<T>(&self, why: &str) -> Result<T, SuiteError> {
-        Err(SuiteError::Unable(self.scene.variant.clone(), why.to_string()))
+        Err(SuiteError::Unable(Unable::Variant(self.scene.variant.clone()), why.to_string()))
     }
 
     pub(super) fn udp_echo(&mut self, work: &UdpEcho) -> Result<(), SuiteError> {

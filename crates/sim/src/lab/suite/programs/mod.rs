@@ -31,7 +31,7 @@ pub(in crate::lab) use mqtt::settings as mqtt_settings;
 pub(super) use told::charged;
 pub(in crate::lab) use traffic::begin_traffic;
 
-use super::{SuiteError, Witness};
+use super::{SuiteError, Unable, Witness};
 use crate::lab::file::{Library, Overrides};
 use crate::lab::nodes::Conversation as _;
 use crate::lab::record::Record;
@@ -65,26 +65,29 @@ pub(super) fn scene(
             "none has a variant `{variant}`; `espbench lab list` names those that there are, and \
              --on udp:, tcp:, iperf: or mqtt: measures a real device"
         );
-        SuiteError::Unable("of this variant".into(), why)
+        SuiteError::Unable(Unable::Library, why)
     };
     if let IpTest::Ping(_) = work.test {
         return Err(no_icmp(variant));
     }
     if matches!(work.test, IpTest::Iperf(it) if it.latency.is_some()) {
         let why = "the lab sends no echoes beside iperf; leave out `latency`, or measure a device";
-        return Err(SuiteError::Unable(variant.into(), why.into()));
+        return Err(SuiteError::Unable(Unable::Variant(variant.into()), why.into()));
     }
     let lab = lab.or_else(|| library.lab_of(variant)).ok_or_else(unknown)?;
     let scene = library.variant_scene_with(lab, variant, &Overrides::from(&work.lab))?;
     if scene.devices.is_empty() {
-        return Err(SuiteError::Unable(scene.name, format!("variant `{variant}` has no device")));
+        return Err(SuiteError::Unable(
+            Unable::Lab(scene.name),
+            format!("variant `{variant}` has no device"),
+        ));
     }
     Ok(scene)
 }
 
 fn no_icmp(variant: &str) -> SuiteError {
     let why = "the lab's stacks do not speak ICMP; use `udp-echo` there, or --on icmp:HOST";
-    SuiteError::Unable(variant.into(), why.into())
+    SuiteError::Unable(Unable::Variant(variant.into()), why.into())
 }
 
 /// Checks that Wi-Fi of the devices starts with the heap that they have.
@@ -100,7 +103,7 @@ pub(in crate::lab) fn starts(scene: &Scene) -> Result<(), SuiteError> {
         device.profile.chip_name,
         memory(device).heap_bytes,
     );
-    Err(SuiteError::Unable(scene.variant.clone(), why))
+    Err(SuiteError::Unable(Unable::Variant(scene.variant.clone()), why))
 }
 
 /// A cell in the making.
@@ -118,13 +121,13 @@ struct Cell<'a, 'r> {
 pub(super) fn check(work: &Wifi, scene: &Scene) -> Result<(), SuiteError> {
     if scene.devices[0].esp_now && !matches!(work.test, IpTest::UdpEcho(_)) {
         let why = "its messages go over ESP-NOW, for which there is the echo (udp-echo) only";
-        return Err(SuiteError::Unable(scene.variant.clone(), why.into()));
+        return Err(SuiteError::Unable(Unable::Variant(scene.variant.clone()), why.into()));
     }
     if let IpTest::Iperf(it) = &work.test
         && let Some(option) = real_only(it)
     {
         let why = format!("the lab does not carry out iperf's {option}: measure a real device");
-        return Err(SuiteError::Unable(scene.variant.clone(), why));
+        return Err(SuiteError::Unable(Unable::Variant(scene.variant.clone()), why));
     }
     one_at_a_time(work, scene)
 }
@@ -184,7 +187,7 @@ fn one_at_a_time(work: &Wifi, scene: &Scene) -> Result<(), SuiteError> {
          `count = 1` in [device], and put the others into a [[group]]",
         scene.measured
     );
-    Err(SuiteError::Unable(scene.variant.clone(), why))
+    Err(SuiteError::Unable(Unable::Variant(scene.variant.clone()), why))
 }
 
 /// Returns whether the payload of a test goes to the device: its mode is then that of the other end.

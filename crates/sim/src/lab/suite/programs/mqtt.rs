@@ -26,9 +26,10 @@ use espbench_model::time::Instant;
 use espbench_model::workload::{MqttMode, MqttRate};
 use espbench_proto::node::app::mqtt::SmoothSetup;
 use espbench_proto::node::app::{App, LabBroker, Mqtt, MqttListener, SmoothMqtt, Sockets, Wait};
-use espbench_proto::node::mqtt::listener::SubscriberStorage;
+use espbench_proto::node::mqtt::listener::{ListenerStorage, SubscriberStorage};
 use espbench_proto::node::mqtt::publisher::InFlightSlot;
 use espbench_proto::node::mqtt::subscriber::{PendingAck, SEEN};
+use espbench_proto::node::mqtt::topics::TopicNumbers;
 use espbench_proto::node::mqtt::tracker::MessageRecord;
 use espbench_proto::node::mqtt::{MqttSettings, OfferedLoad, PublisherStorage, payload};
 use espbench_proto::wire::mqtt::Version;
@@ -91,6 +92,7 @@ pub(super) struct EndBuffers {
     entries: Vec<MessageRecord>,
     answers: Vec<PendingAck>,
     seen: Box<[u64; SEEN]>,
+    topics: Vec<TopicNumbers>,
 }
 
 impl EndBuffers {
@@ -108,6 +110,7 @@ impl EndBuffers {
             entries: vec![MessageRecord::EMPTY; open.min(MOST_OPEN)],
             answers: vec![PendingAck::default(); ANSWERS],
             seen: Box::new([0; SEEN]),
+            topics: vec![TopicNumbers::EMPTY],
         }
     }
 }
@@ -205,12 +208,20 @@ impl<'a> Cell<'a, '_> {
         let Some(place) = self.lent.next() else {
             return self.unable("a search has no more than 64 steps: give it a smaller range");
         };
-        let EndBuffers { packets: [to_device, to_pc], out, flights, entries, answers, seen } =
-            place.insert(EndBuffers::new(work, pace));
+        let EndBuffers {
+            packets: [to_device, to_pc],
+            out,
+            flights,
+            entries,
+            answers,
+            seen,
+            topics,
+        } = place.insert(EndBuffers::new(work, pace));
         let broker = Self::at(pc, PORT);
         let over = Arc::new(AtomicBool::new(false));
         let settings = settings(work, pace, link);
-        let memory = SubscriberStorage { packet: to_pc, answers, seen };
+        let subscriber = SubscriberStorage { packet: to_pc, answers, seen };
+        let memory = ListenerStorage { subscriber, topics };
         // It listens for as long as the device has something to say.
         let listener = MqttSettings { time: work.time + MARGIN, ..settings };
         let listener = MqttListener::new(listener, broker, memory);

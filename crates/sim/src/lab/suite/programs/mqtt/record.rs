@@ -1,7 +1,7 @@
 //! Record of an exchange, from the observations of both ends.
 
 use crate::lab::record::Record;
-use crate::lab::suite::SuiteError;
+use crate::lab::suite::{SuiteError, Unable};
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::vec::Vec;
@@ -79,7 +79,7 @@ impl ExchangeRecord {
             (Some(failed), _) => Err(failed),
             (None, Some(_)) => Ok(()),
             (None, None) => Err(SuiteError::Unable(
-                variant.into(),
+                Unable::Variant(variant.into()),
                 "the device did not get through to the broker: see its signal and its network"
                     .into(),
             )),

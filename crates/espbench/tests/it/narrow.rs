@@ -1,0 +1,99 @@
+//! Answers on narrow terminals: no line is wider than the screen, and nothing that people need is cut.
+
+use crate::terminal::ended_on_columns;
+use crate::util::TestDir;
+
+/// Columns of the terminals.
+const COLUMNS: [u16; 3] = [60, 80, 100];
+
+/// Built-in suites, each with a shape of its own: a goal, kinds of test, long names, intervals, devices.
+const SUITES: [&str; 7] = [
+    "one-way-latency",
+    "ota",
+    "handshake",
+    "wifi-mqtt-rate",
+    "power-save",
+    "relay-line",
+    "many-to-many",
+];
+
+/// Tells whether a line is cut: one that counts what is more begins with the sign, and is whole.
+fn is_cut(line: &str) -> bool {
+    let line = line.trim_start();
+    line.contains('…') && !line.starts_with("… and ")
+}
+
+/// Asserts that an answer fits terminals of all widths, and returns it as the widest has it.
+fn fits(bench: &TestDir, args: &[&str]) -> String {
+    let mut last = String::new();
+    for columns in COLUMNS {
+        let mut command = bench.command(args);
+        let (text, status) = ended_on_columns(command.env("TERM", "dumb"), columns);
+        // A check that finds something ends with 1.
+        assert!(matches!(status.code(), Some(0 | 1)), "{args:?}: {text}");
+        last = text.replace("\r\n", "\n");
+        for line in last.lines() {
+            let width = line.chars().count();
+            assert!(width <= columns.into(), "{args:?} at {columns}: {width}: {line}\n{last}");
+            let is_whole = args.contains(&"--full") || !is_cut(line);
+            assert!(is_whole, "{args:?} at {columns}: {line}\n{last}");
+        }
+        assert!(!last.trim().is_empty(), "{args:?}");
+    }
+    last
+}
+
+#[test]
+fn no_suite_is_cut_on_a_narrow_terminal() {
+    let bench = TestDir::new();
+    for suite in SUITES {
+        bench.run(&["run", suite, "--quiet", "--seed", "3"]).ok();
+        let name =
+            bench.run(&["runs"]).ok().lines().next().unwrap().split(' ').next().unwrap().to_owned();
+        for more in [&[][..], &["--full"]] {
+            let text = fits(&bench, &[&["report", &name], more].concat());
+            assert!(text.contains(&name), "{suite}: {text}");
+        }
+    }
+    // Titles keep the lab and the seed.
+    let text = fits(&bench, &["report", "one-way-latency-1"]);
+    assert!(text.contains("seed 3"), "{text}");
+    fits(&bench, &["runs"]);
+}
+
+#[test]
+fn several_suites_are_not_cut_on_a_narrow_terminal() {
+    let bench = TestDir::new();
+    let suites = ["one-way-latency", "crypto-time", "wifi-tcp-rate", "esp32c3-rank"];
+    bench.run(&[&["run", "--quiet"], &suites[..]].concat()).ok();
+    let text = fits(&bench, &["report"]);
+    assert!(text.contains("device receives") && text.contains("% lost"), "{text}");
+}
+
+#[test]
+fn no_other_table_is_cut_on_a_narrow_terminal() {
+    let bench = TestDir::new();
+    for seed in ["1", "2"] {
+        bench.run(&["run", "crypto-time", "wifi-tcp-rate", "--quiet", "--seed", seed]).ok();
+    }
+    bench.write("sdkconfig", crate::tune::SDKCONFIG);
+    let names = ["crypto-time-wifi-tcp-rate-1", "crypto-time-wifi-tcp-rate-2"];
+    let few = ["--messages", "200", "--rooms", "2", "--quiet"];
+    for args in [
+        &["compare", names[0], names[1]][..],
+        &["compare", names[0], names[1], "--full"],
+        &[&["predict", "fleet", "--devices", "10"], &few[..]].concat(),
+        &[&["predict", "fleet", "--devices", "10,20,30"], &few[..]].concat(),
+        &[&["predict", "rate", "--devices", "5"], &few[..]].concat(),
+        &["predict", "range"],
+        &["predict", "frames", "--payload", "500", "--quiet"],
+        &["tune", "--check", "sdkconfig"],
+        &["tune", "--check", "sdkconfig", "--full"],
+        &["lab", "list"],
+        &["lab", "profile", "esp32"],
+        &["lab", "constants"],
+        &["lab", "show", "two-boards"],
+    ] {
+        fits(&bench, args);
+    }
+}
