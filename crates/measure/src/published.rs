@@ -138,9 +138,9 @@ impl CsvColumns {
         if cell.firmware.is_none() {
             cell.firmware = wifi::noted_firmware(&cell.id.table, note.as_deref());
         }
-        cell.test.distances_m = row.distances();
-        cell.note =
-            join(cell.test.distances_m.map(|it| format!("distance {}", print_distances(it))), note);
+        let range = row.distances();
+        cell.test.distances_m = range.or(cell.test.distances_m);
+        cell.note = join(range.map(|it| format!("distance {}", print_distances(it))), note);
         Ok(cell)
     }
 }

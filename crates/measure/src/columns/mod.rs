@@ -143,6 +143,10 @@ columns! {
         "Payload; empty where no one number describes it."
     "devices" "" Count (|cell| cell.id.devices) "Devices, or parallel streams."
     "distance_m" "m" Number (|cell| cell.id.distance_m) "Distance."
+    "distance_from_m" "m" Number (|cell| distances(cell, |it| it.0), |cell, value| put_distance(cell, value, |it| &mut it.0))
+        "Distance of the nearest of several devices, where they have no one distance."
+    "distance_to_m" "m" Number (|cell| distances(cell, |it| it.1), |cell, value| put_distance(cell, value, |it| &mut it.1))
+        "Distance of the farthest of them."
     "security" "" Text (|cell| cell.id.security) "`off`, `open`, `wpa2`, `app-data`."
     "environment" "" Text (|cell| cell.id.environment)
         "The place: `office`, `home`, `shield-box`, `loopback`."
@@ -200,7 +204,9 @@ columns! {
 }
 
 /// Columns that a file has only where a row has a value.
-const OCCASIONAL: [&str; 8] = [
+const OCCASIONAL: [&str; 10] = [
+    "distance_from_m",
+    "distance_to_m",
     "lab",
     "lab_ci_low",
     "lab_ci_high",
@@ -243,6 +249,21 @@ fn own_source(cell: &Cell, published: bool) -> Option<ColumnValue> {
 
 fn set_source(cell: &mut Cell, value: &ColumnValue) -> bool {
     cell.source.put(value)
+}
+
+fn distances(cell: &Cell, end: fn((f64, f64)) -> f64) -> Option<ColumnValue> {
+    cell.test.distances_m.map(end).field()
+}
+
+/// Puts one end of a range of distances; until the other one is read, it is both.
+fn put_distance(
+    cell: &mut Cell,
+    value: &ColumnValue,
+    end: fn(&mut (f64, f64)) -> &mut f64,
+) -> bool {
+    let ColumnValue::Number(metres) = *value else { return false };
+    *end(cell.test.distances_m.get_or_insert((metres, metres))) = metres;
+    true
 }
 
 fn ci_level(cell: &Cell) -> Option<ColumnValue> {
