@@ -17,7 +17,7 @@ pub enum RuleOutcome {
     Tells,
     /// Another rule of its topic comes first.
     Behind(String),
-    /// Its topic is asked only where those before it tell nothing, and one of them does.
+    /// Belongs to a topic that is asked only where those before it tell nothing, and one of them tells something.
     NotAsked,
     /// The rule is of another component, level or time.
     OtherPart,
@@ -51,7 +51,7 @@ impl fmt::Display for RuleOutcome {
 pub struct ExplainedRule {
     /// Name of the rule.
     pub name: String,
-    /// What the rule says: its event, sign or reading; empty of one that says that a line is in order.
+    /// Event, sign or reading of the rule; empty of one that says that a line is in order.
     pub says: String,
     /// Outcome.
     pub outcome: RuleOutcome,
