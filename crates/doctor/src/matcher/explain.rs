@@ -82,7 +82,7 @@ impl RecordReading<'_> {
             let is = |it: &&Rule| it.name == rule.name;
             let outcome = if told.iter().any(|it| is(&it.rule)) {
                 RuleOutcome::Tells
-            } else if met.iter().any(|it| is(it)) {
+            } else if met.iter().any(is) {
                 RuleOutcome::NotAsked
             } else {
                 self.why_not(rule, &met)
