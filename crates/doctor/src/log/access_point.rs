@@ -28,7 +28,7 @@ pub(crate) const MACHINE_SIGNS: [&str; 3] = [UNPROVED, CLIENT_SERVED.0, UNANSWER
 
 /// The device's own access point.
 #[derive(Clone, Debug, Default)]
-pub(super) struct AccessPoint {
+pub(super) struct OwnAccessPoint {
     /// Clients on it, with whether they have an address.
     clients: BTreeMap<u64, bool>,
     /// Whether the last line about clients was of one that joined.
@@ -39,7 +39,7 @@ pub(super) struct AccessPoint {
     served: bool,
 }
 
-impl AccessPoint {
+impl OwnAccessPoint {
     /// Takes an event in, with the address of the client, and whether its line has a level. Returns what a log keeps of it.
     pub(super) fn take(
         &mut self,

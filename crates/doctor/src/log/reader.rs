@@ -1,6 +1,6 @@
 //! A log as it streams by.
 
-use super::access_point::AccessPoint;
+use super::access_point::OwnAccessPoint;
 use super::event::{LogEvent, ResetReason, WordCause, all_events};
 use super::open_crash::OpenCrash;
 use super::prefix::Numbering;
@@ -155,7 +155,7 @@ pub struct LogReader {
     reason: Option<u8>,
     crash: OpenCrash,
     silence: Silence,
-    access_point: AccessPoint,
+    access_point: OwnAccessPoint,
     traceback: Traceback,
     old: OldNetworks,
     /// Subject of the last line that named one, and its number.
@@ -375,7 +375,7 @@ impl LogReader {
                     self.keep(crash, at);
                 }
                 (self.linked, self.joined) = (None, None);
-                self.access_point = AccessPoint::default();
+                self.access_point = OwnAccessPoint::default();
                 event
             }
             LogEvent::PowerSave(_) if self.silence.asks_in_vain(record) => {

@@ -1,6 +1,6 @@
 //! Causes as data: what a sign that rules name says about a log.
 
-use super::load::Fault;
+use super::load::RuleMistake;
 use crate::finding::{Certainty, TroubleCause};
 use alloc::format;
 use alloc::string::String;
@@ -77,7 +77,7 @@ impl CauseRecord {
     }
 
     /// Finds what is wrong with the record.
-    pub(super) fn check(&self, signs: &[&str]) -> Result<(), Fault> {
+    pub(super) fn check(&self, signs: &[&str]) -> Result<(), RuleMistake> {
         let unknown =
             self.signs.iter().chain(&self.made_good_by).find(|it| !signs.contains(&&***it));
         match unknown {

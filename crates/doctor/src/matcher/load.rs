@@ -2,7 +2,7 @@
 
 use super::cause::{CauseFile, CauseRecord};
 use super::mbedtls::TlsCodes;
-use super::pattern::Pattern;
+use super::pattern::LinePattern;
 use super::rule::{PatternList, Rule, RuleFile};
 use super::words::{self, FACTS, WordTopics};
 use super::{Groups, ReadyRule, RuleBook, SearchPattern, Topic};
@@ -37,7 +37,7 @@ const CAUSES: &str = include_str!("../../rules/causes.toml");
 const TLS: &str = include_str!("../../rules/mbedtls.toml");
 
 /// Mistake of a rule or a cause, in words.
-pub(super) type Fault = String;
+pub(super) type RuleMistake = String;
 
 /// A fault of a file of rules.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,7 +80,12 @@ struct Making {
 
 impl Making {
     /// Adds the patterns that a text of a rule stands for to a group: one, or all of a list.
-    fn add(&mut self, text: &str, group: &mut BTreeSet<Member>, depth: u8) -> Result<(), Fault> {
+    fn add(
+        &mut self,
+        text: &str,
+        group: &mut BTreeSet<Member>,
+        depth: u8,
+    ) -> Result<(), RuleMistake> {
         if let Some(at) = FACTS.iter().position(|it| *it == text) {
             group.insert(Member::Fact(at));
             return Ok(());
@@ -115,13 +120,13 @@ impl Making {
         conditions: (bool, bool),
         in_tag: bool,
         group: &mut BTreeSet<Member>,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), RuleMistake> {
         let key = (text.to_owned(), conditions);
         let at = match self.pattern_at.get(&key) {
             Some(at) => *at,
             None => {
                 let pattern =
-                    Pattern::read(text).map_err(|why| format!("pattern {text:?}: {why}"))?;
+                    LinePattern::read(text).map_err(|why| format!("pattern {text:?}: {why}"))?;
                 let (denied, length) = conditions;
                 self.patterns.push(SearchPattern { pattern, denied, length });
                 self.pattern_at.insert(key, self.patterns.len() - 1);
@@ -133,7 +138,7 @@ impl Making {
     }
 
     /// Returns the group of the patterns that a rule names together.
-    fn group(&mut self, texts: &[String]) -> Result<usize, Fault> {
+    fn group(&mut self, texts: &[String]) -> Result<usize, RuleMistake> {
         let mut group = BTreeSet::new();
         texts.iter().try_for_each(|it| self.add(it, &mut group, MOST_DEPTH))?;
         if let Some(at) = self.group_at.get(&group) {

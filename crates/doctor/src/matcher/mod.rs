@@ -39,7 +39,7 @@ use alloc::vec::Vec;
 use cause::CauseRecord;
 use mbedtls::TlsCodes;
 use once_cell::race::OnceBox;
-use pattern::{Match, Pattern};
+use pattern::{LinePattern, Match};
 use rule::Rule;
 use words::WordTopics;
 
@@ -112,7 +112,7 @@ pub struct RuleBook {
 /// A pattern that is looked for.
 #[derive(Debug)]
 struct SearchPattern {
-    pattern: Pattern,
+    pattern: LinePattern,
     /// Whether it counts only where nothing denies it.
     denied: bool,
     /// Whether it counts only where no number behind it is its length.

@@ -63,7 +63,7 @@ const CAPTURE_NAMES: [(&str, Piece); 12] = [
 
 /// A pattern that was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pattern {
+pub struct LinePattern {
     /// Pieces between which any text may stand.
     segments: Vec<Vec<Piece>>,
     /// Whether the message begins with the first segment.
@@ -109,7 +109,7 @@ impl Match {
     }
 }
 
-impl Pattern {
+impl LinePattern {
     /// Reads a pattern.
     ///
     /// # Errors
@@ -484,7 +484,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn found(pattern: &str, text: &str) -> Option<Match> {
-        Pattern::read(pattern).unwrap().find(&lower(text))
+        LinePattern::read(pattern).unwrap().find(&lower(text))
     }
 
     #[test]
@@ -532,14 +532,14 @@ mod tests {
     #[test]
     fn what_is_no_pattern_is_refused() {
         for pattern in ["", "{number}", "a{", "a{what}", "a\\", "^|$"] {
-            assert!(Pattern::read(pattern).is_err(), "{pattern}");
+            assert!(LinePattern::read(pattern).is_err(), "{pattern}");
         }
     }
 
     proptest! {
         #[test]
         fn no_pattern_and_no_text_make_it_panic(pattern in "(\\{number\\}|\\{text\\}|\\{address\\}|\\||[\\^$ab é0:]){0,8}", text in "[ab é0-9:.\\-]{0,30}") {
-            if let Ok(pattern) = Pattern::read(&pattern) {
+            if let Ok(pattern) = LinePattern::read(&pattern) {
                 let _ = pattern.find(&lower(&text));
             }
         }
