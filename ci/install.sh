@@ -11,7 +11,7 @@ dist=$(realpath "$1")
 signers=$(realpath "$2")
 suite=${SUITE:-bookworm}
 # The mirror that this machine's apt asks, which debootstrap does not read.
-mirror=${MIRROR:-$(apt-get indextargets --format '$(REPO_URI)' "Codename: $suite" 'Created-By: Packages' 2>/dev/null | head -n 1)}
+mirror=${MIRROR:-$(apt-get indextargets --format '$(REPO_URI)' "Codename: $suite" 'Created-By: Packages' 2>/dev/null | sed -n 1p)}
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
 
@@ -39,7 +39,7 @@ fresh
 try "From an archive"
 chroot "$root/debian" rm /usr/local/bin/espbench
 try "On Debian and Ubuntu"
-chroot "$root/debian" sh -c 'espbench run crypto-time --on sim -q --format csv | head -2 && apt-get remove -y espbench >/dev/null'
+chroot "$root/debian" sh -c 'espbench run crypto-time --on sim -q --format csv | sed -n 1,2p && apt-get remove -y espbench >/dev/null'
 [ ! -e "$root/debian/usr/bin/espbench" ]
 if compgen -G "$dist/*.whl" >/dev/null; then
     try "With pip"

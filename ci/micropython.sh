@@ -8,13 +8,13 @@ place=$PWD/target/micropython
 
 command -v micropython >/dev/null && exit 0
 [ -x "$place/micropython" ] && "$place/micropython" -c '' 2>/dev/null && exit 0
-if apt-cache policy micropython 2>/dev/null | grep -q 'Candidate: [0-9]'; then
+if apt-cache policy micropython 2>/dev/null | grep 'Candidate: [0-9]' >/dev/null; then
     DEBIAN_FRONTEND=noninteractive apt-get install -y -qq micropython >/dev/null
     exit 0
 fi
 
 # The mirror that this machine uses anyway.
-mirror=$(apt-get indextargets --format '$(ORIGIN) $(LABEL) $(REPO_URI)' 'Created-By: Packages' | awk '$1 == "Debian" && $2 == "Debian" { print $3; exit }')
+mirror=$(apt-get indextargets --format '$(ORIGIN) $(LABEL) $(REPO_URI)' 'Created-By: Packages' | awk '$1 == "Debian" && $2 == "Debian" && !n++ { print $3 }')
 [ -n "$mirror" ] || { echo "no mirror of Debian is among apt's sources" >&2; exit 1; }
 rm -rf "$place"
 mkdir -p "$place/lists/partial" "$place/packages"
@@ -30,8 +30,8 @@ for package in "$place"/packages/*.deb; do
     dpkg-deb -x "$package" "$place/root"
 done
 rm -rf "$place/lists" "$place/packages"
-libraries=$(dirname "$(find "$place/root/usr/lib" -name 'libc.so.6' | head -n 1)")
-loader=$(find "$libraries" -name 'ld-linux*.so*' | head -n 1)
+libraries=$(dirname "$(find "$place/root/usr/lib" -name 'libc.so.6' -print -quit)")
+loader=$(find "$libraries" -name 'ld-linux*.so*' -print -quit)
 cat >"$place/micropython" <<END
 #!/bin/sh
 exec "$loader" --library-path "$libraries" "$place/root/usr/bin/micropython" "\$@"
