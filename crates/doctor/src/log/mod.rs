@@ -12,7 +12,7 @@
 //! | `prefix` | text that monitors, journals and pages put before a line |
 //! | `reader` | a log as it streams by: events counted, with the lines where they stand |
 //! | `record` | records of a line |
-//! | `scan` | networks of a scan whose security is too old |
+//! | `scan` | networks of a scan: those whose security is too old, and the one that is to be joined |
 //! | `setting` | settings that start-up prints |
 //! | `silence` | what has to come behind a line, and does not, or comes as a line of its own |
 //! | `traceback` | backtraces of Python |

@@ -37,9 +37,6 @@ pub struct CauseRecord {
     pub made_good_by: Vec<String>,
     /// Signs from which on it is a finding although it was made good.
     pub recurring: Option<u64>,
-    /// Stable names of causes that make this one: it is believed less beside them, and stands behind them.
-    #[serde(default)]
-    pub follows_from: Vec<String>,
     /// Stable names of causes beside which it is no finding.
     #[serde(default)]
     pub hidden_by: Vec<String>,
