@@ -201,11 +201,11 @@ pub fn better(metric: &str, unit: &str) -> Better {
     }
 }
 
-/// Counts of what was lost: no more than was sent.
+/// Counts of what was lost or refused: no more than was sent or tried.
 const LOST: [&str; 5] =
     ["packets_lost", "packets_lost_rx", "packets_lost_tx", "packets_refused", "messages_lost"];
 
-/// Returns whether a metric counts what was lost of what was sent.
+/// Returns whether a metric counts what was lost or refused of what was to be sent.
 pub(crate) fn is_count_of_lost(metric: &str) -> bool {
     LOST.contains(&metric)
 }

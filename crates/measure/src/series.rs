@@ -1,9 +1,11 @@
 //! Samples to plain series of numbers: the only place where timestamps are subtracted.
 
 use crate::figure::FigurePoint;
+use crate::kind::TestKind;
 use crate::report::digest::RateCurve;
 use crate::run::Recorded;
-use alloc::collections::BTreeMap;
+use crate::units;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 use espbench_model::sample::{Fate, Interval, Link, Observer, Probe, Sample};
 use espbench_model::time::{Duration, Instant};
@@ -86,7 +88,7 @@ pub(crate) fn milliseconds(from: Instant, to: Instant) -> f64 {
 
 /// Returns the time of the sending whose octets an observer counted: by the sender's totals where there are some, else by
 /// the observer's own totals or intervals.
-pub(crate) fn sending_time(observer: Observer, recorded: &Recorded) -> Duration {
+fn sending_time(observer: Observer, recorded: &Recorded) -> Duration {
     let of = |wanted: Observer| {
         lasted(
             recorded
@@ -115,6 +117,42 @@ pub(crate) const fn sending_observers(observer: Observer) -> &'static [Observer]
         // A device counts what it sends itself, or what this end sends to it.
         Observer::Peer => &[Observer::Sender, Observer::Peer],
         Observer::Receiver => &[Observer::Peer, Observer::Receiver],
+    }
+}
+
+/// The whole intervals of the time in which a test's devices sent. They count where streams lack intervals: what a stream
+/// moved in a part of one counts, and what comes out of a queue afterwards is of no rate.
+pub(crate) struct SendingSlots {
+    number: usize,
+    length: Duration,
+}
+
+impl SendingSlots {
+    /// Finds the intervals of what an observer counted; `None` where the time has no whole one, and where a stream that moved
+    /// something tells its total alone.
+    pub(crate) fn of(kind: &dyn TestKind, observer: Observer, recorded: &Recorded) -> Option<Self> {
+        let (number, length) = kind.slots(sending_time(observer, recorded));
+        let mine = || {
+            recorded.samples.iter().filter_map(|it| match it {
+                Sample::Interval(it) if it.observer == observer => Some(it),
+                _ => None,
+            })
+        };
+        let told: BTreeSet<Link> = mine().filter(|it| !it.total).map(|it| it.link).collect();
+        let is_told =
+            mine().filter(|it| it.total && it.bytes > 0).all(|it| told.contains(&it.link));
+        (number > 0 && is_told).then_some(Self { number, length })
+    }
+
+    /// Returns Mbit/s in each of them, of all these intervals together.
+    pub(crate) fn megabits<'a>(&self, parts: impl IntoIterator<Item = &'a Interval>) -> Vec<f64> {
+        let mut octets = alloc::vec![0; self.number];
+        for part in parts {
+            if let Some(slot) = usize::try_from(part.seq).ok().and_then(|at| octets.get_mut(at)) {
+                *slot += part.bytes;
+            }
+        }
+        octets.into_iter().filter_map(|it| units::megabits(it, self.length)).collect()
     }
 }
 

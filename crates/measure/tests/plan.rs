@@ -477,3 +477,19 @@ fn thresholds_are_bounded() {
     assert_eq!(Plan::parse(&of(1000)).unwrap().thresholds.len(), 1000);
     assert_eq!(error(&of(1001)), "line 3005, column 1: a plan has at most 1000 thresholds");
 }
+
+/// Two cells that nothing tells apart would be one of twice the samples.
+#[test]
+fn a_list_has_no_value_twice() {
+    for size in ["[100, 100]", "[100, \"100 B\"]", "[50, 100, 50]"] {
+        let text = format!("name = \"a\"\n[[measure]]\nkind = \"udp-echo\"\nsize = {size}\n");
+        let message = error(&text);
+        assert!(
+            message.contains("line 4, column ")
+                && message.contains("`size`: this value is in the list twice"),
+            "{message}"
+        );
+    }
+    let other = "name = \"a\"\n[[measure]]\nkind = \"udp-echo\"\nsize = [100, 50]\n";
+    assert_eq!(Plan::parse(other).unwrap().workloads.len(), 2);
+}

@@ -232,16 +232,12 @@ pub(super) fn change_sentence(answer: &PredictAnswer) -> Option<String> {
                 None => tried.push(it.words()),
             }
         }
-        let [one, some] = match lead {
-            LeadingFigure::Loss => ["lose less", "loses less"],
-            LeadingFigure::P99 => ["lower the p99", "lowers the p99"],
-            LeadingFigure::Current => ["save charge", "saves charge"],
+        let what = match lead {
+            LeadingFigure::Loss => "loses less",
+            LeadingFigure::P99 => "lowers the p99",
+            LeadingFigure::Current => "saves charge",
         };
-        let all = tried.join(", ");
-        return Some(match answer.changes.len() {
-            1 => format!("{all} does not clearly {one}"),
-            _ => format!("none of {all} clearly {some}"),
-        });
+        return Some(format!("nothing that was tried clearly {what} ({})", tried.join(", ")));
     };
     let words = best.change.words();
     let days = |it: &PointEstimates| {

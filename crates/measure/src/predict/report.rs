@@ -362,7 +362,7 @@ mod tests {
         };
         answer.changes = alloc::vec![tried("2M", 40)];
         let next = |answer: &PredictAnswer| answer.card().next.unwrap();
-        assert_eq!(next(&answer), "--phy-rate 2M does not clearly lose less");
+        assert_eq!(next(&answer), "nothing that was tried clearly loses less (--phy-rate 2M)");
         answer.changes.extend([tried("11M", 20), tried("54M", 10)]);
         assert_eq!(next(&answer), "--phy-rate 54M: loss 1.05 % in place of 4.05 %");
         // One that keeps the limits comes before one that does not, whatever it gains.

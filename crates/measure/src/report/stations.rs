@@ -4,7 +4,7 @@ use crate::interval::mean;
 use crate::kind;
 use crate::live::{FateCounts, LateProbes};
 use crate::run::Recorded;
-use crate::series::sending_time;
+use crate::series::SendingSlots;
 use crate::units::megabits;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -67,23 +67,23 @@ impl Stations {
         } else {
             (Observer::Peer, Observer::Receiver)
         };
-        let (slots, length) = kind::of(&recorded.workload).slots(sending_time(receiver, recorded));
-        let told = |it: &StationSamples<'_>| it.octets(receiver, &it.totals);
-        let whole = slots > 0
-            && samples.values().all(|it| told(it) == 0 || it.octets(receiver, &it.parts) > 0);
+        let kind = kind::of(&recorded.workload);
+        let slots = SendingSlots::of(kind, receiver, recorded);
         let lasted = totals().map(|it| it.end.since(it.start)).max();
         let rate = |it: &StationSamples<'_>| {
-            if !whole {
-                return lasted.and_then(|time| megabits(told(it), time));
+            let came = |it: &&Interval| it.observer == receiver;
+            match &slots {
+                Some(slots) => mean(&slots.megabits(it.parts.iter().copied().filter(came))),
+                None => {
+                    let octets = it.totals.iter().copied().filter(came).map(|it| it.bytes).sum();
+                    megabits(octets, lasted?)
+                }
             }
-            let within: Vec<_> =
-                it.parts.iter().copied().filter(|part| part.seq < slots as u64).collect();
-            megabits(it.octets(receiver, &within), length * u32::try_from(slots).ok()?)
         };
         let members = recorded.told(MEMBERSHIPS).unwrap_or_default().0;
         let all = members.len() == usize::from(devices);
         let mut members = members.into_iter().filter(|_| all);
-        let late = kind::of(&recorded.workload).late();
+        let late = kind.late();
         let station = |it: &StationSamples<'_>| Station {
             member: members.next(),
             delivered: rate(it),
@@ -94,10 +94,6 @@ impl Stations {
 }
 
 impl StationSamples<'_> {
-    fn octets(&self, observer: Observer, of: &[&Interval]) -> u64 {
-        of.iter().filter(|it| it.observer == observer).map(|it| it.bytes).sum()
-    }
-
     fn station(&self, [sender, receiver]: [Observer; 2], late: LateProbes) -> Station {
         let of = |observer| self.totals.iter().copied().filter(move |it| it.observer == observer);
         let sum = |observer, count: fn(&Interval) -> Option<u64>| -> Option<u64> {

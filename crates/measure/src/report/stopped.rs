@@ -109,6 +109,7 @@ impl StoppedCell {
     #[must_use]
     pub fn words(&self, origin: Origin) -> String {
         let Self { done, of, unit, made_of, .. } = self;
+        let unit = if unit == TRIES && *done == 1.0 { "try" } else { unit };
         // Probes are whole; of seconds three digits are enough.
         let done =
             if libm::floor(*done) == *done { done.to_string() } else { digits::three(*done) };
@@ -116,7 +117,6 @@ impl StoppedCell {
         let is_virtual = self.unit == SECONDS && !origin.is_real_time();
         let time = if is_virtual { " of virtual time" } else { "" };
         let made_of = made_of.as_ref().map(|it| format!(" ({it})")).unwrap_or_default();
-        let unit = if unit == TRIES && done == "1" { "try" } else { unit };
         format!("{done}{of} {unit}{time}{made_of}")
     }
 }

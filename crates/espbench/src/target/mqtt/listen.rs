@@ -171,6 +171,7 @@ impl ListenPump<'_> {
             cancelled: self.cancelled,
         }
     }
+
     /// Says of a fault how long was listened before, which is the time that the figures are of.
     fn cut(&self, what: &str, work: &MqttRate) -> String {
         if self.listener.topics().next().is_none() && self.listener.listened() == Duration::ZERO {

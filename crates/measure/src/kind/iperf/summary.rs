@@ -37,7 +37,7 @@ use crate::interval::{fairness, mean, mean_t, wilson};
 use crate::kind::TestKind;
 use crate::report::stations::Stations;
 use crate::run::Recorded;
-use crate::series::{WHOLE, lasted, sending_time};
+use crate::series::{SendingSlots, WHOLE, lasted};
 use crate::summary::{CellColumns, IN_FLIGHT, IN_FLIGHT_END, SummaryContext};
 use crate::units::megabits;
 use alloc::collections::BTreeMap;
@@ -155,12 +155,8 @@ impl ObserverCounts {
         if streams < 2 || !is_told || !lacks() {
             return Self { best, rates: whole, over: None, totals };
         }
-        let number = slots(workload, sending_time(observer, recorded));
-        let is_in_parts =
-            |it: &Interval| it.bytes == 0 || parts.iter().any(|part| part.link == it.link);
-        if number > 0 && totals.iter().all(is_in_parts) {
-            let rates = slot_rates(&parts, number, workload.interval);
-            return Self { best, rates, over: None, totals };
+        if let Some(slots) = SendingSlots::of(workload, observer, recorded) {
+            return Self { best, rates: slots.megabits(&parts), over: None, totals };
         }
         let octets = MovedOctets::of(observer, [&parts, &totals], recorded);
         Self { best, rates: Vec::new(), over: octets.rate(), totals }
@@ -276,18 +272,6 @@ impl MovedOctets {
 pub(super) fn slots(workload: &Iperf, sending: Duration) -> usize {
     let span = if workload.bytes.is_none() { sending.min(workload.time) } else { sending };
     intervals_in(span, workload.interval)
-}
-
-/// Returns the sums over the streams of each of the first whole intervals, in Mbit/s. A stream that lacks one moved nothing
-/// in it, and what it moved in a part of one counts.
-fn slot_rates(parts: &[Interval], number: usize, length: Duration) -> Vec<f64> {
-    let mut octets = alloc::vec![0; number];
-    for part in parts {
-        if let Some(slot) = usize::try_from(part.seq).ok().and_then(|at| octets.get_mut(at)) {
-            *slot += part.bytes;
-        }
-    }
-    octets.into_iter().filter_map(|octets| megabits(octets, length)).collect()
 }
 
 /// Returns the sums over the streams of each interval that is whole in all of them.

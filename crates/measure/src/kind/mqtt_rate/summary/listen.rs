@@ -85,10 +85,8 @@ impl HeardMessages {
         }
         let mut words = Vec::new();
         if counted < all {
-            words.push(format!(
-                "of {} with numbers {counted} counts its messages",
-                text::count(all, "topic")
-            ));
+            let count = if counted == 1 { "counts its" } else { "count their" };
+            words.push(format!("{counted} of {all} topics with numbers {count} messages"));
         }
         if untracked > 0 {
             let messages = text::counted(untracked, "message", "messages");
@@ -130,12 +128,9 @@ impl HeardMessages {
         let mut caveats: Vec<String> = self.unknown_loss(recorded).into_iter().collect();
         let restarts = count_of(recorded, "restarts");
         if restarts > 0 && self.tells_loss() {
-            let again = match restarts {
-                1 => "Once numbers began again".to_string(),
-                n => format!("{n} times numbers began again"),
-            };
             caveats.push(format!(
-                "{again}, as a device's do that was restarted: what was lost meanwhile is not in the loss."
+                "A device's numbers began again {}, as after a restart: what was lost meanwhile is not in the loss.",
+                text::counted(restarts, "time", "times")
             ));
         }
         let Some((listened, last)) = listened.zip(self.times.last()) else { return caveats };
@@ -147,7 +142,7 @@ impl HeardMessages {
                     n => format!("{n} messages came at once, and no further one"),
                 };
                 caveats.push(format!(
-                    "{came} in {time}: a rate takes two times. Listen for longer (`time`)."
+                    "{came} in {time}: a rate takes two, some time apart. Listen for longer (`time`)."
                 ));
             }
             Some(_) => {

@@ -327,7 +327,10 @@ fn a_device_that_falls_silent_and_one_message_are_told() {
     assert_eq!(cell(&summarized(&one), "message_rate").value, None);
     let told = caveats(&one);
     assert!(told[0].starts_with("One number came: loss cannot be told"), "{told:?}");
-    assert!(told[1].starts_with("One message came in 4 s: a rate takes two times."), "{told:?}");
+    assert!(
+        told[1].starts_with("One message came in 4 s: a rate takes two, some time apart."),
+        "{told:?}"
+    );
 }
 
 /// A device that counts and loses one, one whose messages end in a humidity, and topics beyond.
@@ -354,9 +357,9 @@ fn loss_and_copies_are_those_of_topics_that_count() {
     assert_eq!(
         told[..2],
         [
-            "Loss and copies are those of 1 topic: of 2 topics with numbers 1 counts its messages, and 20 messages came on \
+            "Loss and copies are those of 1 topic: 1 of 2 topics with numbers counts its messages, and 20 messages came on \
              topics beyond the first 2. The rate is that of all that came.",
-            "Once numbers began again, as a device's do that was restarted: what was lost meanwhile is not in the loss."
+            "A device's numbers began again 1 time, as after a restart: what was lost meanwhile is not in the loss."
         ]
     );
     let losses = crate::report::Losses::of(&recorded);
