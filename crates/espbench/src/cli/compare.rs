@@ -170,7 +170,7 @@ fn repetitions(args: &Args, change: f64) -> anyhow::Result<ExitCode> {
     }
     let table = power_table(&rows, &args.this, change);
     output::print(&match args.format {
-        Form::Text => render::text::table_on(&table, output::screen()),
+        Form::Text => output::table(&table),
         Form::Markdown => render::markdown::table(&table),
         Form::Csv => render::csv::rows(&power_rows(&rows), POWER),
         Form::Json => render::json::pretty(&rows).context("the rows as JSON")?,
@@ -299,7 +299,7 @@ fn print(args: &Args, comparisons: &[Comparison], differences: &[String]) -> any
             let columns = output::screen().columns.unwrap_or(usize::MAX);
             let words = std::iter::once(&title).chain(differences);
             let lines: String = words.map(|it| render::fitting(it, columns)).collect();
-            format!("{lines}{}", render::text::table_on(&all(), output::screen()))
+            format!("{lines}{}", output::table(&all()))
         }
         Form::Text => render::compare::render(comparisons, &title, differences, output::screen()),
         Form::Markdown => render::markdown::table(&folded()),

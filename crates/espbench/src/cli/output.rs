@@ -13,6 +13,8 @@ use espbench_engine::ReportBuilder;
 use espbench_measure::beside;
 use espbench_measure::metric::Better;
 use espbench_measure::report::Report;
+use espbench_measure::table::Table;
+use std::borrow::Cow;
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, IsTerminal as _};
 use std::path::Path;
@@ -198,17 +200,10 @@ pub fn show(report: &Report, args: &OutputArgs) -> anyhow::Result<()> {
     if args.format == Format::Text && !args.full {
         return print_drawing(&render::glance::render(report, screen()));
     }
-    if args.format == Format::Text {
-        let with;
-        let report = if args.published {
-            with = report.clone().with_published();
-            &with
-        } else {
-            report
-        };
-        return print(&render::text::render_on(report, screen()));
-    }
-    print(&draw_as(report, args, args.format))
+    print(&match args.format {
+        Format::Text => render::text::render_on(&as_asked(report, args), screen()),
+        format => draw_as(report, args, format),
+    })
 }
 
 /// Returns the screen that stdout is.
@@ -217,12 +212,19 @@ pub fn screen() -> Screen {
     Screen { coloured: say::is_coloured(), columns }
 }
 
-/// Draws the report with published figures among its cells, where that was asked for.
+/// Draws a table for the screen that stdout is.
+pub fn table(table: &Table) -> String {
+    render::text::table_on(table, screen())
+}
+
+/// Returns the report with published figures among its cells, where that was asked for.
+fn as_asked<'a>(report: &'a Report, args: &OutputArgs) -> Cow<'a, Report> {
+    if args.published { Cow::Owned(report.clone().with_published()) } else { Cow::Borrowed(report) }
+}
+
+/// Draws the report as it was asked for.
 fn draw_as(report: &Report, args: &OutputArgs, format: Format) -> String {
-    if args.published {
-        return draw(&report.clone().with_published(), format);
-    }
-    draw(report, format)
+    draw(&as_asked(report, args), format)
 }
 
 /// Prints to stdout; a reader that has gone (`| head`) is no error.

@@ -81,7 +81,7 @@ fn truth(report: &Report, format: Format) -> anyhow::Result<ExitCode> {
         parts.join("\n")
     };
     let text = match format {
-        Format::Text => drawn(&|table| render::text::table_on(table, output::screen())),
+        Format::Text => drawn(&output::table),
         Format::Markdown => drawn(&render::markdown::table),
         Format::Csv => {
             let rows = esp_now.iter().chain(wifi).flat_map(errors).collect();

@@ -79,6 +79,32 @@ pub fn fitting(line: &str, columns: usize) -> String {
     lines.iter().map(|it| format!("{:indent$}{it}\n", "")).collect()
 }
 
+/// Characters between columns.
+const GAP: usize = 2;
+
+/// Divides columns of such widths into blocks that fit a line of at most that many characters: places of columns. The first
+/// `leads` columns begin each block.
+fn blocks(widths: &[usize], leads: usize, most: usize) -> Vec<Vec<usize>> {
+    if widths.is_empty() {
+        return Vec::new();
+    }
+    let head: Vec<usize> = (0..leads).collect();
+    let first = widths.iter().take(leads).map(|it| it + GAP).sum::<usize>() - GAP;
+    let (mut blocks, mut used) = (vec![head.clone()], first);
+    for (at, width) in widths.iter().enumerate().skip(leads) {
+        let is_alone = blocks.last().is_some_and(|it| it.len() == leads);
+        if used + GAP + width > most && !is_alone {
+            blocks.push(head.clone());
+            used = first;
+        }
+        used += GAP + width;
+        if let Some(block) = blocks.last_mut() {
+            block.push(at);
+        }
+    }
+    blocks
+}
+
 /// Breaks at spaces; a word longer than the line is cut.
 fn wrap(text: &str, limit: usize) -> Vec<String> {
     let limit = limit.max(1);

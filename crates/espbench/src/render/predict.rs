@@ -2,7 +2,7 @@
 
 use super::figures::figure;
 use super::glance::{Colours, Screen, WIDTH, titled};
-use super::{tame, width, wrap};
+use super::{GAP, blocks, tame, width, wrap};
 use anstyle::Style;
 use espbench_measure::digits;
 use espbench_measure::predict::card::{
@@ -485,7 +485,8 @@ fn lines(
         }
         let _ = writeln!(out, "{style}{}{style:#}", text.trim_end());
     };
-    for block in blocks(&widths, leads, most) {
+    // Each column has its gap in front of it.
+    for block in blocks(&widths, leads, most.saturating_sub(GAP)) {
         let of = |row: &'_ [String]| -> Vec<(String, usize)> {
             block.iter().map(|at| (row[*at].clone(), widths[*at])).collect()
         };
@@ -500,23 +501,4 @@ fn lines(
         let text = format!("… and {}", count(more, "more row"));
         line(colours.faint, &mut [(text.as_str(), 0)].into_iter());
     }
-}
-
-/// Divides columns of such widths into blocks that fit a line; the first `leads` begin each.
-fn blocks(widths: &[usize], leads: usize, most: usize) -> Vec<Vec<usize>> {
-    let first: usize = widths.iter().take(leads).map(|it| it + 2).sum();
-    let head: Vec<usize> = (0..leads).collect();
-    let (mut blocks, mut used) = (vec![head.clone()], first);
-    for (at, size) in widths.iter().enumerate().skip(leads) {
-        let is_alone = blocks.last().is_some_and(|it| it.len() == leads);
-        if used + size + 2 > most && !is_alone {
-            blocks.push(head.clone());
-            used = first;
-        }
-        used += size + 2;
-        if let Some(block) = blocks.last_mut() {
-            block.push(at);
-        }
-    }
-    blocks
 }

@@ -1,7 +1,7 @@
 //! Plain text: aligned tables that read without colour.
 
 use super::glance::Screen;
-use super::{tame, width, wrap};
+use super::{GAP, blocks, tame, width, wrap};
 use espbench_measure::report::Report;
 use espbench_measure::table::{Align, Table};
 use std::fmt::Write as _;
@@ -11,9 +11,6 @@ const WORDS: usize = 20;
 
 /// Where a table is continued below anyway, its columns of words keep this part of the line.
 const WIDE_WORDS: (usize, usize) = (44, 96);
-
-/// Between columns.
-const GAP: usize = 2;
 
 /// Renders the report as text.
 #[must_use]
@@ -117,11 +114,13 @@ pub(super) fn table_within(table: &Table, most: usize) -> String {
         columns = (0..table.columns.len()).map(|i| Column::new(table, i, words)).collect();
     }
     let mut out = String::new();
-    for (i, block) in blocks(&columns, most).iter().enumerate() {
+    let widths: Vec<usize> = columns.iter().map(|it| it.width).collect();
+    for (i, block) in blocks(&widths, 1, most).iter().enumerate() {
         if i > 0 {
             out.push('\n');
         }
-        draw(&mut out, block, table.rows.len());
+        let block: Vec<&Column> = block.iter().map(|at| &columns[*at]).collect();
+        draw(&mut out, &block, table.rows.len());
     }
     out
 }
@@ -144,27 +143,6 @@ fn columns(table: &Table, most: usize) -> Vec<Column> {
             _ => return columns,
         }
     }
-}
-
-/// Groups of columns that fit a line; each group begins with the first column.
-fn blocks(columns: &[Column], most: usize) -> Vec<Vec<&Column>> {
-    let Some((first, rest)) = columns.split_first() else {
-        return Vec::new();
-    };
-    let mut blocks = vec![vec![first]];
-    let mut used = first.width;
-    for column in rest {
-        let alone = blocks.last().is_some_and(|b| b.len() == 1);
-        if used + GAP + column.width > most && !alone {
-            blocks.push(vec![first]);
-            used = first.width;
-        }
-        used += GAP + column.width;
-        if let Some(block) = blocks.last_mut() {
-            block.push(column);
-        }
-    }
-    blocks
 }
 
 fn draw(out: &mut String, columns: &[&Column], rows: usize) {

@@ -4,11 +4,9 @@ use super::list::ListFormat;
 use super::ports::PortArgs;
 use crate::cli::output;
 use crate::flash::loader::{BoardFacts, BoardLoader, LoaderAccess};
-use crate::render::text;
 use crate::serial::open::LOADER_BAUD;
 use crate::serial::ports::BoardPort;
 use crate::user_error::UserError;
-use espbench_measure::table::{Column, Table};
 use serde::Serialize;
 use std::process::ExitCode;
 
@@ -91,16 +89,7 @@ fn draw(all: &[BoardFacts], format: ListFormat) -> anyhow::Result<String> {
                     Some(it.features.join(" ")),
                 ]
             };
-            text::table_on(
-                &Table {
-                    id: "boards".into(),
-                    section: "board".into(),
-                    columns: columns.map(Column::words).into(),
-                    rows: all.iter().map(cells).collect(),
-                    ..Table::default()
-                },
-                output::screen(),
-            )
+            super::drawn("boards", columns, all.iter().map(cells).collect())
         }
     })
 }

@@ -1,12 +1,10 @@
 //! Serial ports with their USB ids, and which bridge each is.
 
 use super::super::output;
-use crate::render::text;
 use crate::say::say;
 use crate::serial::ports::{self, BoardPort, UsbBridge};
 use crate::serial::reset::ResetCircuit;
 use clap::ValueEnum;
-use espbench_measure::table::{Column, Table};
 use serde::Serialize;
 
 /// Flags.
@@ -97,16 +95,7 @@ fn table(rows: &[PortRow]) -> String {
             own(row.location),
         ]
     };
-    text::table_on(
-        &Table {
-            id: "ports".into(),
-            section: "board".into(),
-            columns: columns.map(Column::words).into(),
-            rows: rows.iter().map(cells).collect(),
-            ..Table::default()
-        },
-        output::screen(),
-    )
+    super::drawn("ports", columns, rows.iter().map(cells).collect())
 }
 
 #[cfg(test)]

@@ -21,7 +21,9 @@ mod list;
 mod monitor;
 mod ports;
 
+use super::output;
 use clap::{Args as Flags, Subcommand};
+use espbench_measure::table::{Column, Table};
 use std::process::ExitCode;
 
 /// Flags.
@@ -64,4 +66,15 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         BoardCommand::Erase(args) => return erase::run(args),
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Draws a table of boards or ports for the screen.
+fn drawn<const N: usize>(id: &str, columns: [&str; N], rows: Vec<Vec<Option<String>>>) -> String {
+    output::table(&Table {
+        id: id.into(),
+        section: "board".into(),
+        columns: columns.map(Column::words).into(),
+        rows,
+        ..Table::default()
+    })
 }

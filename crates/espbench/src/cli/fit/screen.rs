@@ -1,7 +1,6 @@
 //! The answer as text and as JSON.
 
 use crate::cli::output;
-use crate::render::text;
 use espbench_engine::fit::{FitAnswer, FittedCell, FittedConstant};
 use espbench_measure::cell::Origin;
 use espbench_measure::digits;
@@ -29,7 +28,7 @@ pub(super) fn text(
             answer.candidates.len()
         );
     } else {
-        out += &text::table_on(&constants(answer), output::screen());
+        out += &output::table(&constants(answer));
         out += &format!(
             "\nmean error of the cells: {} before, {} after ({} trials)\n",
             percent(before),
@@ -44,7 +43,7 @@ pub(super) fn text(
         out += "The lab now agrees with this run by fitting: hold it against another run.\n";
     }
     if full {
-        out += &format!("\n{}", text::table_on(&all(answer), output::screen()));
+        out += &format!("\n{}", output::table(&all(answer)));
     }
     if let [lab, ..] = written {
         let names: Vec<String> = written.iter().map(|it| it.display().to_string()).collect();

@@ -2,7 +2,6 @@
 
 use crate::cli::progress::ProgressLine;
 use crate::cli::{builtin, file, flow, output, pool};
-use crate::render;
 use crate::sys;
 use anyhow::{Context as _, bail};
 use espbench_engine::{RunListener, Simulation, truth};
@@ -70,11 +69,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             .with_context(|| output::cannot_write(path))?;
     }
     if let Some(table) = table(&over_seeds(&rows)) {
-        output::print_text(&format!(
-            "{}\n\n{}",
-            table.title,
-            render::text::table_on(&table, output::screen())
-        ))?;
+        output::print_text(&format!("{}\n\n{}", table.title, output::table(&table)))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -1,7 +1,6 @@
 //! List of the built-in labs, profiles and environments.
 
 use super::super::output;
-use crate::render::text;
 use espbench_measure::table::Column;
 use espbench_sim::lab::file::{FileKind, Library};
 
@@ -13,8 +12,7 @@ pub(super) fn run() -> anyhow::Result<()> {
             vec![name.to_owned(), library.title(kind, name).unwrap_or_default().to_owned()]
         });
         let columns = vec![Column::words(kind.word()), Column::words("what")];
-        out +=
-            &text::table_on(&super::table("list", "", columns, rows.collect()), output::screen());
+        out += &output::table(&super::table("list", "", columns, rows.collect()));
         out.push('\n');
     }
     out += "A path of a TOML file is as good as a name: docs/lab.md says what it may hold.\n";

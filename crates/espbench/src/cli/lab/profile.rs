@@ -2,7 +2,6 @@
 
 use super::super::output;
 use crate::labs;
-use crate::render::text;
 use crate::user_error::UserError;
 use anyhow::bail;
 use espbench_dot11::radio::{GuardInterval, HeGuard, Preamble, RadioChip, WifiMode};
@@ -41,7 +40,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     list.retain(|it| it.value.is_some());
     let fitted = list.iter().filter(|it| it.fitted()).count();
     let mut out = format!("{} {name}: {title}\n\n", kind.word());
-    out += &text::table_on(&table(&list), output::screen());
+    out += &output::table(&table(&list));
     out += &format!(
         "\n{} constants, {fitted} of them fitted to published cells; the sources of those say \
          which.\n",
@@ -77,7 +76,7 @@ fn radio(chip: RadioChip) -> String {
         "\nRadio of an {}, before any limit of software\n\n{}\nPowers: {power}. Between the slowest and \
          the fastest rate of a kind they are in proportion.\nSensitivities: {sensitivity}.\n",
         chip.name(),
-        text::table_on(&table, output::screen())
+        output::table(&table)
     )
 }
 

@@ -2,7 +2,6 @@
 
 use crate::cli::common::chip;
 use crate::cli::{flow, output};
-use crate::render::text;
 use crate::user_error::UserError;
 use espbench_dot11::radio::WifiMode;
 use espbench_engine::tune::{RankSetup, SimulatedRank, TuneError, simulate_ranks};
@@ -61,7 +60,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
         "Ranks of settings of {}: simulated/published Mbit/s, and the error\n\n{}\n{} figures: median error \
          {median:.1} %, worst {worst:.0} %\n",
         args.chip,
-        text::table_on(&table(&ranks), output::screen()),
+        output::table(&table(&ranks)),
         errors.values().len()
     ))
 }

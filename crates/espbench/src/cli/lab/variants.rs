@@ -1,7 +1,6 @@
 //! A lab with variants, as tables: what each variant is, and what its firmware is set to.
 
 use super::super::output;
-use crate::render::text;
 use espbench_dot11::wifi::{DataRates, PowerSave};
 use espbench_measure::table::Column;
 use espbench_model::sdkconfig::{ConfigOption, OptionValues};
@@ -18,18 +17,18 @@ pub(super) fn text(library: &Library, lab: &str, seed: u64) -> Result<String, fi
     let scenes = scenes(library, lab)?;
     let title = library.title(file::FileKind::Lab, lab).unwrap_or_default();
     let mut out = format!("lab {lab}: {title}\n\n");
-    out += &text::table_on(&rooms(&scenes), output::screen());
+    out += &output::table(&rooms(&scenes));
     for scene in scenes.iter().filter(|it| chooses(it)) {
         out += &format!("\n{}: access points, and the stations that join them\n", scene.variant);
-        out += &text::table_on(&access_points(scene), output::screen());
-        out += &format!("\n{}", text::table_on(&places(scene, seed), output::screen()));
+        out += &output::table(&access_points(scene));
+        out += &format!("\n{}", output::table(&places(scene, seed)));
         out += &format!(
             "Shadowing of seed {seed}. Each cell of a run has a seed of its own; its report has its stations.\n"
         );
     }
     let firmware = firmware(&scenes);
     if !firmware.rows.is_empty() {
-        out += &format!("\n{}", text::table_on(&firmware, output::screen()));
+        out += &format!("\n{}", output::table(&firmware));
     }
     out += "\nSettings that a firmware does not name have ESP-IDF's defaults.\n";
     Ok(out)

@@ -10,7 +10,6 @@ mod plans;
 mod sensitivity;
 
 use super::super::output;
-use crate::render::text;
 use crate::user_error::UserError;
 use clap::ValueEnum;
 use espbench_engine::constants::{self, FittedCells, LabConstant};
@@ -85,7 +84,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 
 /// Returns the tables for people.
 fn words(args: &Args, all: &[LabConstant], rows: &[SensitivityRow]) -> String {
-    let mut out = text::table_on(&overview(all), output::screen());
+    let mut out = output::table(&overview(all));
     let fitted = all.iter().filter(|it| it.origin() == ConstantOrigin::Fitted).count();
     let heaps = all.iter().filter(|it| is_heap(it)).count();
     out += &format!(
@@ -109,7 +108,7 @@ fn words(args: &Args, all: &[LabConstant], rows: &[SensitivityRow]) -> String {
         ["file", "constant", "value", "unit", "origin", "elasticity", "of", "fitted to, or source"];
     let rows = list.iter().map(|it| row(it, rows, args.full)).collect();
     let columns = columns.map(Column::words).to_vec();
-    out += &text::table_on(&super::table("constants", "", columns, rows), output::screen());
+    out += &output::table(&super::table("constants", "", columns, rows));
     if args.sensitivity && !args.compute {
         out += "\nThese are the built-in ones (reference/sensitivity.csv). --compute simulates them anew: some 10 \
                 minutes on two cores, or less with --suite.\n";
