@@ -75,6 +75,12 @@ pub(super) fn has_keys_open(text: &str, open: bool) -> bool {
     }
 }
 
+/// Returns whether a record may be of the driver's states, or end the handshake of keys.
+pub(super) fn concerns(record: &LogRecord<'_>) -> bool {
+    let text = record.text;
+    state(text).is_some() || begins_association(text) || text.contains("ip: ")
+}
+
 /// Returns whether a text is the driver's, for an association that begins.
 pub(super) fn begins_association(text: &str) -> bool {
     text.starts_with("connected with ")

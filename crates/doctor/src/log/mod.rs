@@ -10,11 +10,13 @@
 //! | `format` | heads of records, in the format of each program |
 //! | `open_crash` | lines of one crash, told once |
 //! | `prefix` | text that monitors, journals and pages put before a line |
+//! | `quiet` | lines that tell nothing, whatever their digits |
 //! | `reader` | a log as it streams by: events counted, with the lines where they stand |
 //! | `record` | records of a line |
 //! | `scan` | networks of a scan: those whose security is too old, and the one that is to be joined |
 //! | `setting` | settings that start-up prints |
 //! | `silence` | what has to come behind a line, and does not, or comes as a line of its own |
+//! | `summary` | counts and settings of a whole log |
 //! | `traceback` | backtraces of Python |
 //! | `wrapped` | lines that a terminal wrapped |
 
@@ -26,11 +28,13 @@ mod event;
 mod format;
 mod open_crash;
 mod prefix;
+mod quiet;
 mod reader;
 mod record;
 mod scan;
 mod setting;
 mod silence;
+mod summary;
 mod traceback;
 mod wrapped;
 
@@ -40,6 +44,7 @@ pub use event::{
     EspNowError, LogEvent, PhyGeneration, PowerSaveType, ResetReason, SignName, TlsFailure,
     WordCause, events,
 };
-pub use reader::{ADDRESS_MS, EventCounts, EvidenceSource, LogPlace, LogReader, LogSummary};
+pub use reader::{ADDRESS_MS, LogReader};
 pub use record::{LogRecord, RecordLevel, plain, records};
 pub use setting::BootSetting;
+pub use summary::{EventCounts, EvidenceSource, LogPlace, LogSummary};

@@ -1,8 +1,8 @@
 //! Lines of one crash, told once: a watchdog, its `abort()` and the panic handler speak of the same.
 
 use super::event::{LogEvent, WordCause};
-use super::reader::LogPlace;
 use super::record::{LogRecord, RecordLevel};
+use super::summary::LogPlace;
 
 /// Lines within which a crash is told to its end: two register dumps and a backtrace.
 const NEAR: u64 = 80;

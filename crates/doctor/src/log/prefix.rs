@@ -68,7 +68,7 @@ impl Numbering {
 }
 
 /// Reads `12: text`, `  12 | text` and `12`, a tabulator, and text.
-fn numbered(line: &str) -> Option<(u64, &str)> {
+pub(super) fn numbered(line: &str) -> Option<(u64, &str)> {
     let line = line.trim_start();
     let rest = digits(line, 9)?;
     let number = line[..line.len() - rest.len()].parse().ok()?;

@@ -2,25 +2,25 @@
 
 use super::access_point::OwnAccessPoint;
 use super::event::{LogEvent, ResetReason, WordCause, all_events};
+use super::format::next_head;
 use super::open_crash::OpenCrash;
-use super::prefix::Numbering;
+use super::prefix::{Numbering, numbered};
+use super::quiet::{QuietLine, QuietLines};
 use super::record::{LogRecord, lines_in_one, plain, records};
-use super::scan::OldNetworks;
-use super::silence::Silence;
-use super::traceback::Traceback;
+use super::scan::{self, OldNetworks};
+use super::silence::{self, Silence};
+use super::summary::{EvidenceSource, LogPlace, LogSummary, PLACES};
+use super::traceback::{self, Traceback};
 use super::wrapped::WrappedLine;
 use super::{address, driver};
-use crate::matcher::{RuleBook, RulesOfLog, Subject};
-use alloc::collections::BTreeMap;
+use crate::matcher::rule::SubjectFamily;
+use crate::matcher::{RecordReading, RuleBook, RulesOfLog, Subject};
+use alloc::borrow::ToOwned as _;
 use alloc::string::String;
 use alloc::vec::Vec;
-use serde::Serialize;
 
 /// Longest line that is read; what is beyond is cut.
 const LONGEST: usize = 4096;
-
-/// Places kept of each event.
-const PLACES: usize = 8;
 
 /// Different events kept: a hostile file could have a reading of each strength and heap.
 const KINDS: usize = 4096;
@@ -40,97 +40,6 @@ pub const ADDRESS_MS: u64 = 10_000;
 
 /// Lines behind which a program's words are no longer of what it named before.
 const NEAR: u64 = 4;
-
-/// A kind of file that evidence is in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum EvidenceSource {
-    /// A console log; its lines are numbered.
-    Log,
-    /// An `sdkconfig`; its lines are numbered.
-    SdkConfig,
-    /// A stored run; its samples are numbered within their cell.
-    Run,
-    /// A capture; its frames are numbered.
-    Capture,
-}
-
-/// A place in a log, an sdkconfig or a stored run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct LogPlace {
-    /// Kind of the file.
-    pub source: EvidenceSource,
-    /// Number of the line or sample, from 1.
-    pub line: u64,
-    /// Time since the device started in milliseconds, where the record has it.
-    pub uptime_ms: Option<u64>,
-    /// Message of the record, cut to 120 characters and before a password.
-    pub text: String,
-}
-
-/// How often an event came, and where first.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct EventCounts {
-    /// Number of times.
-    pub count: u64,
-    /// The first places.
-    pub places: Vec<LogPlace>,
-    /// Number of the line of the last time.
-    pub last: u64,
-}
-
-/// Counts and settings of a whole log.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct LogSummary {
-    /// Lines.
-    pub lines: u64,
-    /// Lines with a record of a known format.
-    pub recorded: u64,
-    /// Lines that were longer than 4096 bytes and cut.
-    pub cut: u64,
-    /// Events that found no room.
-    pub dropped: u64,
-    /// Events with their numbers and places.
-    pub events: BTreeMap<LogEvent, EventCounts>,
-    /// Whether there is a link at the end, where the log tells.
-    pub linked: Option<bool>,
-    /// The association that has no address at the end.
-    pub waiting: Option<LogPlace>,
-    /// The last event.
-    pub last: Option<LogEvent>,
-    /// Time of the device at the last record that has one, in milliseconds.
-    pub last_ms: Option<u64>,
-    /// Rules that it was read with.
-    pub rules: RulesOfLog,
-}
-
-impl LogSummary {
-    /// Returns how long the device has waited for an address at the end, in milliseconds.
-    pub fn waiting_ms(&self) -> Option<u64> {
-        self.last_ms?.checked_sub(self.waiting.as_ref()?.uptime_ms?)
-    }
-}
-
-impl LogSummary {
-    /// Returns how often events came that a test picks.
-    pub fn count(&self, is: impl Fn(&LogEvent) -> bool) -> u64 {
-        self.events.iter().filter(|it| is(it.0)).map(|it| it.1.count).sum()
-    }
-
-    /// Returns the number of the last line with an event that a test picks, 0 where there is none.
-    pub fn last_line(&self, is: impl Fn(&LogEvent) -> bool) -> u64 {
-        self.events.iter().filter(|it| is(it.0)).map(|it| it.1.last).max().unwrap_or(0)
-    }
-
-    /// Returns the first places of events that a test picks, in the order of their lines.
-    pub fn places(&self, is: impl Fn(&LogEvent) -> bool) -> Vec<&LogPlace> {
-        let mut places: Vec<&LogPlace> =
-            self.events.iter().filter(|it| is(it.0)).flat_map(|it| &it.1.places).collect();
-        places.sort_by_key(|it| it.line);
-        places.truncate(PLACES);
-        places
-    }
-}
 
 /// Reads a log in pieces, in constant memory.
 ///
@@ -170,6 +79,7 @@ pub struct LogReader {
     keys: bool,
     /// Lines with a record since the last start.
     since_start: u64,
+    quiet: QuietLines,
     summary: LogSummary,
 }
 
@@ -185,6 +95,18 @@ impl LogReader {
     pub fn with_rules(rules: &'static RuleBook) -> Self {
         let summary = LogSummary { rules: RulesOfLog(rules), ..LogSummary::default() };
         Self { summary, ..Self::default() }
+    }
+
+    /// Reads each line, also those that tell nothing whatever their digits.
+    #[cfg(test)]
+    pub(super) const fn read_each_line(&mut self) {
+        self.quiet.is_off = true;
+    }
+
+    /// Returns the number of kinds of lines that tell nothing.
+    #[cfg(test)]
+    pub(super) fn kinds_of_lines(&self) -> usize {
+        self.quiet.count()
     }
 
     /// Reads a piece of the log. Bytes that are no UTF-8 count as unknown characters.
@@ -224,9 +146,18 @@ impl LogReader {
         summary.lines += 1;
         summary.cut += u64::from(core::mem::take(&mut self.is_cut));
         let number = summary.lines;
-        let line = plain(&String::from_utf8_lossy(&self.line));
+        let bytes = core::mem::take(&mut self.line);
+        self.plain_line(&plain(&String::from_utf8_lossy(&bytes)), number);
+        self.line = bytes;
         self.line.clear();
-        let pieces = lines_in_one(&line);
+    }
+
+    /// Reads a line without colours.
+    fn plain_line(&mut self, line: &str, number: u64) {
+        if self.pass(line, number) {
+            return;
+        }
+        let pieces = lines_in_one(line);
         if !pieces.is_empty() {
             self.release();
             for (piece, number) in pieces.iter().zip(number..) {
@@ -237,7 +168,7 @@ impl LogReader {
         }
         let columns = line.chars().count();
         if self.held.is_some() {
-            if let Some(whole) = self.held.as_mut().and_then(|it| it.with(&line)) {
+            if let Some(whole) = self.held.as_mut().and_then(|it| it.with(line)) {
                 // The rest of a line that filled the terminal goes on where it fills it, too.
                 let fills = columns >= self.widest && whole.len() < LONGEST;
                 let number = self.held.take().map_or(number, |it| it.number);
@@ -252,10 +183,49 @@ impl LogReader {
             self.release();
         }
         // A terminal leaves out a space that would stand in its last column.
-        let fills = columns >= NARROWEST && columns + 1 >= self.widest;
+        let fills = self.fills(columns);
         self.widest = self.widest.max(columns);
-        let read = WrappedLine::new(line, number);
+        let read = WrappedLine::new(line.to_owned(), number);
         if fills { self.held = Some(read) } else { self.read(&read) }
+    }
+
+    /// Returns whether a line of that width may go on in the next.
+    const fn fills(&self, columns: usize) -> bool {
+        columns >= NARROWEST && columns + 1 >= self.widest
+    }
+
+    /// Takes in a line that tells nothing, where one of its kind was read. Returns whether it is one.
+    fn pass(&mut self, line: &str, number: u64) -> bool {
+        if self.held.is_some() {
+            return false;
+        }
+        let Some(quiet) = self.quiet.of(line).filter(|it| !self.fills(it.columns)) else {
+            return false;
+        };
+        self.widest = self.widest.max(quiet.columns);
+        self.begin_line(quiet.head.is_some(), number);
+        let near = self.near(number);
+        let restarts = near.is_some_and(|it| it.0.restarts);
+        self.addressed = false;
+        self.subject = quiet.subjects[usize::from(restarts)].map(|it| (it, number)).or(near);
+        self.silence.pass(quiet.head.is_some());
+        let head = quiet.head.and_then(|at| next_head(line, at));
+        self.passed_time(head.and_then(|it| it.uptime_ms));
+        true
+    }
+
+    /// Counts a line, and ends a crash that is told.
+    fn begin_line(&mut self, recorded: bool, number: u64) {
+        self.summary.recorded += u64::from(recorded);
+        self.since_start += u64::from(recorded);
+        if let Some((event, place)) = self.crash.close_before(number) {
+            self.keep(event, place);
+        }
+    }
+
+    /// Returns the subject of the lines right before one.
+    fn near(&self, number: u64) -> Option<(Subject, u64)> {
+        self.subject.filter(|it| number - it.1 <= NEAR)
     }
 
     /// Reads the line that was held back, by itself.
@@ -267,12 +237,7 @@ impl LogReader {
 
     fn read(&mut self, from: &WrappedLine) {
         let found = records(self.numbering.without(&from.line));
-        let recorded = u64::from(found.iter().any(|it| it.level.is_some()));
-        self.summary.recorded += recorded;
-        self.since_start += recorded;
-        if let Some((event, place)) = self.crash.close_before(from.number) {
-            self.keep(event, place);
-        }
+        self.begin_line(found.iter().any(|it| it.level.is_some()), from.number);
         for (at, record) in found.iter().enumerate() {
             let linked = self.linked == Some(true);
             let silent = self
@@ -295,11 +260,17 @@ impl LogReader {
             // What names an address is no bare "connected".
             self.addressed =
                 hits.iter().any(|it| it.topic == ADDRESS && it.event == Some(LogEvent::GotIp));
-            let near = self.subject.filter(|it| from.number - it.1 <= NEAR);
+            let near = self.near(from.number);
             let mut made = false;
             self.keys = driver::has_keys_open(record.text, self.keys);
             let has_level = record.level.is_some();
-            for event in all_events(&reading, record, near.map(|it| it.0), &hits) {
+            let events = all_events(&reading, record, near.map(|it| it.0), &hits);
+            if found.len() == 1 && !self.quiet.knows(&from.line) {
+                let quiet =
+                    if events.is_empty() { quiet(&from.line, &reading, record) } else { None };
+                self.quiet.keep(&from.line, quiet);
+            }
+            for event in events {
                 let of_event = hits.iter().find(|it| it.event == Some(event));
                 let client = of_event.and_then(|it| it.found.address);
                 for event in self.access_point.take(event, client, has_level) {
@@ -314,8 +285,7 @@ impl LogReader {
                 self.subject = None;
             }
             self.silence.see(record);
-            self.summary.last_ms = record.uptime_ms.or(self.summary.last_ms);
-            self.still_without_address(record);
+            self.passed_time(record.uptime_ms);
         }
     }
 
@@ -428,10 +398,16 @@ impl LogReader {
         LogEvent::NoAddress
     }
 
+    /// Takes the time of a record in.
+    fn passed_time(&mut self, uptime_ms: Option<u64>) {
+        self.summary.last_ms = uptime_ms.or(self.summary.last_ms);
+        self.still_without_address(uptime_ms);
+    }
+
     /// Notes where an association has had no address for too long.
-    fn still_without_address(&mut self, record: &LogRecord<'_>) {
+    fn still_without_address(&mut self, uptime_ms: Option<u64>) {
         let late = |joined: &LogPlace| {
-            let since = record.uptime_ms?.checked_sub(joined.uptime_ms?)?;
+            let since = uptime_ms?.checked_sub(joined.uptime_ms?)?;
             (since >= ADDRESS_MS).then_some(())
         };
         if self.joined.as_ref().and_then(late).is_some()
@@ -458,6 +434,29 @@ impl LogReader {
             counts.places.push(place);
         }
     }
+}
+
+/// Returns what is known of a line of one record that tells nothing, where it does so whatever its digits, its time and the lines
+/// before it.
+fn quiet(line: &str, reading: &RecordReading<'_>, record: &LogRecord<'_>) -> Option<QuietLine> {
+    let concerns = silence::concerns(record)
+        || scan::concerns(record)
+        || traceback::concerns(record)
+        || driver::concerns(record);
+    let head = next_head(line, 0);
+    let is_found = head.as_ref().map(|it| (Some(it.level), it.uptime_ms))
+        == record.level.map(|it| (Some(it), record.uptime_ms));
+    let is_quiet = !concerns
+        && is_found
+        && numbered(line).is_none()
+        && reading.is_alike_for_all_digits()
+        && reading.is_silent();
+    let restarting = Subject { family: SubjectFamily::Wifi, pending: false, restarts: true };
+    is_quiet.then(|| QuietLine {
+        columns: line.chars().count(),
+        head: head.map(|it| it.start),
+        subjects: [None, Some(restarting)].map(|it| reading.subject(it)),
+    })
 }
 
 /// Within this time of the association no address has come, milliseconds: DHCP asks twice, and then sees whether another device

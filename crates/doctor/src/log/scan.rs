@@ -75,6 +75,11 @@ impl OldNetworks {
     }
 }
 
+/// Returns whether a record may name a network, or one that is wanted.
+pub(super) fn concerns(record: &LogRecord<'_>) -> bool {
+    ESPHOME.iter().chain(&HINTS).any(|it| record.text.contains(it))
+}
+
 /// Returns the name of a network whose security is WEP or WPA, as a line of a scan shows it.
 fn old_network(text: &str) -> Option<&str> {
     let lower = text.to_ascii_lowercase();

@@ -67,6 +67,12 @@ impl Silence {
         }
     }
 
+    /// Takes a record in that nobody awaits.
+    pub(super) const fn pass(&mut self, has_level: bool) {
+        (self.label, self.page) = (false, false);
+        self.radio &= !has_level;
+    }
+
     /// Reads what a terminal says of its port of USB that is gone while the driver starts.
     pub(super) fn unplugged(&self, record: &LogRecord<'_>) -> Option<LogEvent> {
         let gone = || {
@@ -122,6 +128,20 @@ impl Silence {
     pub(super) fn restart(&mut self) -> bool {
         core::mem::take(self).radio
     }
+}
+
+/// Returns whether a record may matter to what is awaited, or be awaited: by its tag, or by its text whatever its digits.
+pub(super) fn concerns(record: &LogRecord<'_>) -> bool {
+    let text = record.text.trim_start();
+    ["wifi", TASMOTA].contains(&record.tag)
+        || text.starts_with("phy_v")
+        || text.contains("ESP-ROM:")
+        || text.starts_with(ASKS)
+        || address::asks_address(text)
+        || address::bare_address(text).is_some()
+        || is_page(text.trim())
+        // An address or a number.
+        || !text.bytes().any(|it| it.is_ascii_alphabetic() || it >= 0x80)
 }
 
 /// Returns whether a text is the address of a page.

@@ -70,6 +70,12 @@ impl Traceback {
     }
 }
 
+/// Returns whether a record may be of a backtrace.
+pub(super) fn concerns(record: &LogRecord<'_>) -> bool {
+    let text = record.text.trim_start();
+    ["Traceback ", "File ", "OSError: "].iter().any(|it| text.starts_with(it))
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::{LogEvent, LogReader, TlsFailure};

@@ -1,6 +1,7 @@
 //! Rules that were read, made ready for the search.
 
 use super::cause::{CauseFile, CauseRecord};
+use super::digits::DigitRules;
 use super::mbedtls::TlsCodes;
 use super::pattern::LinePattern;
 use super::rule::{PatternList, Rule, RuleFile};
@@ -265,7 +266,30 @@ impl RuleBook {
     }
 }
 
+/// Makes an automaton that looks for the keys of patterns, and returns it with the patterns of each key.
+pub(super) fn by_key<'k, P>(
+    patterns: impl Iterator<Item = (Option<&'k str>, P)>,
+) -> Result<(AhoCorasick, Vec<Vec<P>>), String> {
+    let mut by_key: BTreeMap<&str, Vec<P>> = BTreeMap::new();
+    for (key, pattern) in patterns {
+        if let Some(key) = key {
+            by_key.entry(key).or_default().push(pattern);
+        }
+    }
+    let builder = &mut AhoCorasick::builder();
+    let automaton = builder.kind(Some(AhoCorasickKind::ContiguousNFA)).build(by_key.keys());
+    Ok((automaton.map_err(|it| it.to_string())?, by_key.into_values().collect()))
+}
+
 impl Making {
+    /// Returns whether a text is in a group only where it has a sign of failure.
+    fn is_of_sign(&self, group: usize) -> bool {
+        self.groups[group].iter().all(|it| match it {
+            Member::Fact(at) => words::is_fact_of_sign(*at),
+            _ => false,
+        })
+    }
+
     /// Makes the book ready.
     fn book(
         mut self,
@@ -274,19 +298,26 @@ impl Making {
         causes: Vec<CauseRecord>,
         tls: TlsCodes,
     ) -> Result<RuleBook, String> {
-        let signs = words::sign_lists().map(|it| self.group(&it)).collect::<Result<_, _>>()?;
+        let signs: Vec<usize> =
+            words::sign_lists("").map(|it| self.group(&it)).collect::<Result<_, _>>()?;
+        let all_signs: Vec<usize> =
+            words::sign_lists("?").map(|it| self.group(&it)).collect::<Result<_, _>>()?;
+        let word_topics = WordTopics::of(&topics);
         let groups = self.groups.len();
         let mut rules_of = [(); 2].map(|()| alloc::vec![Vec::<usize>::new(); groups]);
         let mut of_component = Vec::new();
         let mut ready = Vec::new();
+        let mut tells = all_signs;
         for (at, (rule, topic, of_rule)) in rules.into_iter().enumerate() {
             let RuleGroups { needs, with, excludes, excuses, key, behind, in_front } = of_rule;
+            let is_of_sign = |it: &usize| signs.contains(it) || self.is_of_sign(*it);
+            if word_topics.tells(topic) && !with.iter().any(is_of_sign) {
+                tells.extend(key);
+            }
             match key {
                 Some(key) => rules_of[usize::from(topics[topic].of_words())][key].push(at),
                 None => of_component.push(at),
             }
-            let [needs, excludes, excuses] =
-                [needs, excludes, excuses].map(|it| set_of(&it, groups));
             ready.push(ReadyRule {
                 rule,
                 topic,
@@ -299,15 +330,8 @@ impl Making {
                 in_front,
             });
         }
-        let mut keys: Vec<&str> = self.patterns.iter().filter_map(|it| it.pattern.key()).collect();
-        keys.sort_unstable();
-        keys.dedup();
-        let mut patterns_of = alloc::vec![Vec::new(); keys.len()];
-        for (at, it) in self.patterns.iter().enumerate() {
-            if let Some(key) = it.pattern.key().and_then(|it| keys.binary_search(&it).ok()) {
-                patterns_of[key].push(at);
-            }
-        }
+        let keys = self.patterns.iter().map(|it| it.pattern.key());
+        let (automaton, patterns_of) = by_key(keys.zip(0..))?;
         let mut groups_of = alloc::vec![set_of(&[], groups); self.patterns.len()];
         let mut tag_groups_of = groups_of.clone();
         let mut fact_groups_of = alloc::vec![set_of(&[], groups); FACTS.len()];
@@ -321,10 +345,7 @@ impl Making {
                 set[group / 64] |= 1 << (group % 64);
             }
         }
-        let automaton = AhoCorasick::builder()
-            .kind(Some(AhoCorasickKind::ContiguousNFA))
-            .build(&keys)
-            .map_err(|it| it.to_string())?;
+        let digits = DigitRules::of(&self.patterns, &ready)?;
         let of_words = (0..groups).filter(|it| !rules_of[1][*it].is_empty());
         let word_keys = set_of(&of_words.collect::<Vec<_>>(), groups);
         let mut turns: Vec<usize> =
@@ -339,7 +360,8 @@ impl Making {
             fact_groups_of,
             word_keys,
             signs,
-            word_topics: WordTopics::of(&topics),
+            word_tells: set_of(&tells, groups),
+            word_topics,
             turns,
             rules_of,
             of_component,
@@ -347,6 +369,7 @@ impl Making {
             topics,
             causes,
             tls,
+            digits,
             groups,
         })
     }

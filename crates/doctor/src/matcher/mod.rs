@@ -5,6 +5,7 @@
 //! | `cause` | causes as data, by the signs that rules name |
 //! | `denial` | signs of failure that are denied by what stands around them |
 //! | `event` | event of a rule that matched |
+//! | `digits` | readings that do not depend on digits |
 //! | `explain` | which rules a line meets, and why others do not |
 //! | `load` | rules that were read, made ready for the search |
 //! | `mbedtls` | errors of mbedTLS by number |
@@ -18,6 +19,7 @@
 
 pub mod cause;
 mod denial;
+mod digits;
 mod event;
 pub mod explain;
 mod load;
@@ -27,6 +29,7 @@ pub mod rule;
 mod search;
 mod words;
 
+pub(crate) use digits::masked;
 pub use load::RuleFault;
 pub use search::RecordReading;
 pub use words::Subject;
@@ -37,6 +40,7 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 use cause::CauseRecord;
+use digits::DigitRules;
 use mbedtls::TlsCodes;
 use once_cell::race::OnceBox;
 use pattern::{LinePattern, Match};
@@ -52,11 +56,11 @@ struct ReadyRule {
     rule: Rule,
     topic: usize,
     /// Groups of which each has a match.
-    needs: Groups,
+    needs: Vec<usize>,
     /// Groups of which none has one.
-    excludes: Groups,
+    excludes: Vec<usize>,
     /// Groups beside which those do not count.
-    excuses: Groups,
+    excuses: Vec<usize>,
     /// Groups of the lists of `with`.
     with: Vec<usize>,
     /// Group of the rule's own patterns; none of a rule that is of a component alone.
@@ -93,6 +97,8 @@ pub struct RuleBook {
     rules_of: [Vec<Vec<usize>>; 2],
     /// Groups of the reading by words that are some rule's own.
     word_keys: Groups,
+    /// Groups without one of which the reading by words tells nothing, but for a subject.
+    word_tells: Groups,
     /// Groups of the signs of failure, in the order of [`words::SIGNS`].
     signs: Vec<usize>,
     /// Topics of the reading by words.
@@ -105,6 +111,7 @@ pub struct RuleBook {
     topics: Vec<Topic>,
     causes: Vec<CauseRecord>,
     tls: TlsCodes,
+    digits: DigitRules,
     /// Number of groups.
     groups: usize,
 }

@@ -20,6 +20,7 @@
 //!
 //! Letters are matched whatever their case. A backslash takes the next sign as it is.
 
+use super::digits::mask;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -196,6 +197,26 @@ impl LinePattern {
         });
         // Of two that are as long the first, which is met sooner.
         literals.rev().max_by_key(|it| it.len())
+    }
+
+    /// Returns whether digits decide on a match, or on what it keeps.
+    pub(super) fn knows_digits(&self) -> bool {
+        self.segments.iter().flatten().any(|it| match it {
+            Piece::Literal(text) => text.bytes().any(|it| it.is_ascii_digit()),
+            Piece::Sep | Piece::Gap | Piece::Border => false,
+            _ => true,
+        })
+    }
+
+    /// Returns the pattern with 0 in place of each digit.
+    pub(super) fn masked(&self) -> Self {
+        let mut pattern = self.clone();
+        for piece in pattern.segments.iter_mut().flatten() {
+            if let Piece::Literal(text) = piece {
+                *text = mask(text);
+            }
+        }
+        pattern
     }
 
     /// Returns whether it is one literal, and what borders that has.

@@ -5,7 +5,7 @@ use super::explain::RuleOutcome;
 use super::pattern::{self, Match};
 use super::rule::Rule;
 use super::{Groups, ReadyRule, RuleBook, RuleHit, SearchPattern, event};
-use crate::log::LogRecord;
+use crate::log::{LogRecord, RecordLevel};
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::cell::OnceCell;
@@ -28,7 +28,7 @@ struct Hit {
 }
 
 /// A part of the text of a record, or its tag, with the patterns that it has.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct TextView {
     part: Range<usize>,
     in_tag: bool,
@@ -93,6 +93,11 @@ impl<'r> RecordReading<'r> {
         meet(&self.whole.groups, &self.book.word_keys)
     }
 
+    /// Returns whether a rule of the reading by words may tell something: the text has a sign, or what tells without one.
+    pub(super) fn may_tell(&self) -> bool {
+        meet(&self.whole.groups, &self.book.word_tells)
+    }
+
     /// Returns the rules that tell what the record says: of each topic the one that comes first.
     #[must_use]
     pub fn told(&self) -> Vec<RuleHit> {
@@ -147,7 +152,7 @@ impl<'r> RecordReading<'r> {
         if let Some(list) = lacks {
             return RuleOutcome::Lacks(list + 1);
         }
-        if meet(groups, &ready.excludes) && !meet(groups, &ready.excuses) {
+        if has_one(groups, &ready.excludes) && !has_one(groups, &ready.excuses) {
             return RuleOutcome::Excluded;
         }
         let of_topic = |it: &&&'static Rule| {
@@ -165,6 +170,9 @@ impl<'r> RecordReading<'r> {
 
     /// Returns a part of the text with its patterns, and with those of the tag.
     pub(super) fn view(&self, part: Range<usize>) -> TextView {
+        if part == self.whole.part {
+            return self.whole.clone();
+        }
         let mut view = self.book.view(&self.text, part, &self.keys);
         self.book.add_tag(&mut view.groups, &self.tag, &self.tag_keys);
         view
@@ -202,8 +210,8 @@ impl<'r> RecordReading<'r> {
     /// Returns the match of a rule that a text of the record meets.
     fn meets(&self, ready: &ReadyRule, view: &TextView) -> Option<Match> {
         let (rule, groups) = (&ready.rule, &view.groups);
-        let fits = covers(groups, &ready.needs)
-            && (!meet(groups, &ready.excludes) || meet(groups, &ready.excuses))
+        let fits = has_all(groups, &ready.needs)
+            && (!has_one(groups, &ready.excludes) || has_one(groups, &ready.excuses))
             && rule.is_of(self.record, &self.tag);
         if !fits {
             return None;
@@ -264,7 +272,7 @@ impl RuleBook {
         }
     }
 
-    fn no_groups(&self) -> Groups {
+    pub(super) fn no_groups(&self) -> Groups {
         alloc::vec![0; self.groups.div_ceil(64)].into_boxed_slice()
     }
 }
@@ -299,15 +307,17 @@ impl SearchPattern {
 impl Rule {
     /// Returns whether the rule is of the part, level and time of a record; `tag` is of lower case.
     fn is_of(&self, record: &LogRecord<'_>, tag: &str) -> bool {
-        let has = |tags: &[String]| tags.iter().any(|it| is_tag(it, tag));
-        let level = || record.level.is_some_and(|it| self.level.contains(&it));
         let since = self.from_ms.is_none_or(|from| record.uptime_ms.is_some_and(|it| it >= from));
         let until = self.until_ms.is_none_or(|to| record.uptime_ms.is_some_and(|it| it < to));
-        (self.level.is_empty() || level())
+        self.is_of_part(record.level, tag) && since && until
+    }
+
+    /// Returns whether the rule is of a part and a level; `tag` is of lower case.
+    pub(super) fn is_of_part(&self, level: Option<RecordLevel>, tag: &str) -> bool {
+        let has = |tags: &[String]| tags.iter().any(|it| is_tag(it, tag));
+        (self.level.is_empty() || level.is_some_and(|it| self.level.contains(&it)))
             && (self.component.is_empty() || has(&self.component))
             && !has(&self.not_component)
-            && since
-            && until
     }
 
     /// Returns whether the numbers and the word of a match are those of the rule.
@@ -323,7 +333,7 @@ impl Rule {
 }
 
 /// Returns whether a tag of lower case is one that a rule names.
-fn is_tag(named: &str, tag: &str) -> bool {
+pub(super) fn is_tag(named: &str, tag: &str) -> bool {
     match (named.strip_prefix('*'), named.strip_suffix('*')) {
         (Some(rest), Some(_)) => rest.strip_suffix('*').is_some_and(|it| tag.contains(it)),
         (None, Some(begin)) => tag.starts_with(begin),
@@ -337,7 +347,7 @@ pub(super) fn word<'a>(found: &Match, text: &'a str) -> Option<&'a str> {
 }
 
 /// Returns the places of the bits of a set.
-fn bits(set: &[u64]) -> impl Iterator<Item = usize> + '_ {
+pub(super) fn bits(set: &[u64]) -> impl Iterator<Item = usize> + '_ {
     set.iter().enumerate().flat_map(|(at, word)| Bits(*word).map(move |it| at * 64 + it))
 }
 
@@ -354,12 +364,16 @@ impl Iterator for Bits {
     }
 }
 
-fn unite(set: &mut [u64], with: &[u64]) {
+pub(super) fn unite(set: &mut [u64], with: &[u64]) {
     set.iter_mut().zip(with).for_each(|(a, b)| *a |= b);
 }
 
-fn covers(set: &[u64], part: &[u64]) -> bool {
-    set.iter().zip(part).all(|(a, b)| a & b == *b)
+pub(super) fn has_all(set: &[u64], bits: &[usize]) -> bool {
+    bits.iter().all(|it| has(set, *it))
+}
+
+pub(super) fn has_one(set: &[u64], bits: &[usize]) -> bool {
+    bits.iter().any(|it| has(set, *it))
 }
 
 fn meet(a: &[u64], b: &[u64]) -> bool {

@@ -7,7 +7,7 @@ use super::rule::{Rule, SubjectFamily};
 use super::search::{BestRules, RecordReading, TextView};
 use super::{Topic, event};
 use crate::log::{LogEvent, RecordLevel, WordCause};
-use alloc::string::{String, ToString as _};
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
 
@@ -72,6 +72,12 @@ pub(super) struct WordTopics {
 }
 
 impl WordTopics {
+    /// Returns whether a topic is of what a record tells: not of what it speaks of.
+    pub(super) fn tells(&self, topic: usize) -> bool {
+        let [first, named, linked] = self.clause;
+        [first, named, linked, self.waits, self.made, self.bare].contains(&Some(topic))
+    }
+
     pub(super) fn of(topics: &[Topic]) -> Self {
         let at = |name: &str| topics.iter().position(|it| it.name == name);
         Self {
@@ -106,6 +112,9 @@ impl RecordReading<'_> {
     /// Returns what the record tells by its words. `before` is what the lines before it speak of.
     #[must_use]
     pub fn words(&self, before: Option<Subject>) -> Option<LogEvent> {
+        if !self.may_tell() {
+            return None;
+        }
         self.failure(before).or_else(|| self.success(before))
     }
 
@@ -159,9 +168,6 @@ impl RecordReading<'_> {
         if self.tag == "boot" && self.record.uptime_ms.is_some_and(|it| it < BOOTS_MS) {
             return None;
         }
-        if !self.may_speak() {
-            return None;
-        }
         let (topics, best) = (&self.book.word_topics, self.whole_words());
         if best.of(topics.none).is_some() {
             return None;
@@ -207,9 +213,6 @@ impl RecordReading<'_> {
 
     /// Returns what a success that the record tells makes good: a link, or a connection.
     fn success(&self, before: Option<Subject>) -> Option<LogEvent> {
-        if !self.may_speak() {
-            return None;
-        }
         let (topics, best) = (&self.book.word_topics, self.whole_words());
         let found = best.of(topics.made)?.1;
         // "Connected to wifi, SSID: …": a network's name may have any word.
@@ -412,7 +415,12 @@ fn clauses(text: &str, from: usize) -> impl Iterator<Item = Clause> + '_ {
     .take(CLAUSES)
 }
 
-/// Returns the signs as patterns of groups.
-pub(super) fn sign_lists() -> impl Iterator<Item = [String; 1]> {
-    SIGNS.iter().map(|it| [it.to_string()])
+/// Returns the signs as patterns of groups; `ending` is that of lists.
+pub(super) fn sign_lists(ending: &str) -> impl Iterator<Item = [String; 1]> {
+    SIGNS.iter().map(move |it| [[it, ending].concat()])
+}
+
+/// Returns the facts that a text has only where it has a sign.
+pub(super) fn is_fact_of_sign(at: usize) -> bool {
+    ["is:sign", "is:happened", "is:ended", "is:expected"].contains(&FACTS[at])
 }

@@ -1,0 +1,157 @@
+//! Lines that tell nothing, whatever their digits: a program prints the same ones again and again.
+
+use crate::matcher::{Subject, masked};
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+/// Lines that are kept, a power of two.
+const LINES: usize = 2048;
+
+/// Longest line that is kept, in bytes.
+const LONGEST: usize = 256;
+
+/// Knowledge of lines that differ in their digits alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct QuietLine {
+    /// Width, in characters.
+    pub(super) columns: usize,
+    /// Place of the record's head; none of a line in no known format.
+    pub(super) head: Option<usize>,
+    /// Subject of the line; the second, where a line before it has ended the link.
+    pub(super) subjects: [Option<Subject>; 2],
+}
+
+/// A line with 0 in place of each digit.
+#[derive(Clone, Debug)]
+struct Kept {
+    line: Box<[u8]>,
+    /// None of lines that have to be read each time.
+    quiet: Option<QuietLine>,
+}
+
+/// Lines that were read: at most 2048 of at most 256 bytes. A new one takes the place of an old one.
+#[derive(Clone, Debug, Default)]
+pub(super) struct QuietLines {
+    lines: Vec<Option<Kept>>,
+    /// Whether each line is read, for a test.
+    #[cfg(test)]
+    pub(super) is_off: bool,
+}
+
+impl QuietLines {
+    /// Returns what is known of a line that tells nothing.
+    pub(super) fn of(&self, line: &str) -> Option<QuietLine> {
+        self.kept(line)?.quiet
+    }
+
+    /// Returns whether a line of that kind was read before.
+    pub(super) fn knows(&self, line: &str) -> bool {
+        line.len() > LONGEST || self.kept(line).is_some()
+    }
+
+    /// Keeps what is known of a line.
+    pub(super) fn keep(&mut self, line: &str, quiet: Option<QuietLine>) {
+        if self.lines.is_empty() {
+            self.lines.resize(LINES, None);
+        }
+        let masked = line.bytes().map(masked).collect();
+        self.lines[place(line)] = Some(Kept { line: masked, quiet });
+    }
+
+    /// Returns the number of lines that are kept.
+    #[cfg(test)]
+    pub(super) fn count(&self) -> usize {
+        self.lines.iter().flatten().filter(|it| it.quiet.is_some()).count()
+    }
+
+    fn kept(&self, line: &str) -> Option<&Kept> {
+        #[cfg(test)]
+        if self.is_off {
+            return None;
+        }
+        if line.len() > LONGEST {
+            return None;
+        }
+        let kept = self.lines.get(place(line))?.as_ref()?;
+        let is_alike = || line.bytes().zip(&kept.line).all(|(a, b)| masked(a) == *b);
+        (kept.line.len() == line.len() && is_alike()).then_some(kept)
+    }
+}
+
+/// Returns the place of a line: FNV-1a (draft-eastlake-fnv), of the line without its digits.
+fn place(line: &str) -> usize {
+    let hash = line.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, it| {
+        (hash ^ u64::from(masked(it))).wrapping_mul(0x0100_0000_01b3)
+    });
+    (hash >> 32) as usize % LINES
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use super::super::LogReader;
+    use alloc::string::String;
+    use alloc::vec::Vec;
+    use proptest::prelude::*;
+    use std::sync::OnceLock;
+
+    /// Returns the logs of all cases.
+    fn logs() -> &'static [String] {
+        static LOGS: OnceLock<Vec<String>> = OnceLock::new();
+        LOGS.get_or_init(|| {
+            let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cases");
+            let files = std::fs::read_dir(folder).unwrap().map(|it| it.unwrap().path());
+            let logs = files.filter(|it| it.extension().is_some_and(|it| it == "log"));
+            logs.map(|it| String::from_utf8_lossy(&std::fs::read(it).unwrap()).into_owned())
+                .collect()
+        })
+    }
+
+    /// Returns a log with other digits.
+    fn with_digits(log: &str, seed: u32) -> String {
+        let mut state = seed;
+        let other = |it: char| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            // Most stay, so that numbers which rules know come.
+            if it.is_ascii_digit() && state >> 30 == 0 {
+                char::from_digit((state >> 24) % 10, 10).unwrap_or(it)
+            } else {
+                it
+            }
+        };
+        log.chars().map(other).collect()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
+
+        #[test]
+        fn lines_that_are_passed_tell_what_they_told(
+            picks in prop::collection::vec((any::<prop::sample::Index>(), any::<u32>()), 1..12),
+        ) {
+            let (mut quick, mut slow) = (LogReader::new(), LogReader::new());
+            slow.read_each_line();
+            for (pick, seed) in picks {
+                let log = &logs()[pick.index(logs().len())];
+                for log in [log.clone(), with_digits(log, seed), with_digits(log, !seed)] {
+                    quick.push(log.as_bytes());
+                    slow.push(log.as_bytes());
+                }
+            }
+            prop_assert_eq!(quick.finish(), slow.finish());
+        }
+    }
+
+    #[test]
+    fn an_application_that_says_the_same_is_passed() {
+        let mut reader = LogReader::new();
+        for time in 1000..1200 {
+            let line =
+                std::format!("I ({time}) http_app: GET /api/state 200 in {} ms\n", time % 10);
+            reader.push(line.as_bytes());
+        }
+        assert_eq!(reader.kinds_of_lines(), 1);
+        assert_eq!(reader.finish().last_ms, Some(1199));
+    }
+}

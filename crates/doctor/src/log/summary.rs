@@ -1,0 +1,102 @@
+//! Counts and settings of a whole log, with the places of its events.
+
+use super::event::LogEvent;
+use crate::matcher::RulesOfLog;
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::vec::Vec;
+use serde::Serialize;
+
+/// Places kept of each event.
+pub(super) const PLACES: usize = 8;
+
+/// A kind of file that evidence is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EvidenceSource {
+    /// A console log; its lines are numbered.
+    Log,
+    /// An `sdkconfig`; its lines are numbered.
+    SdkConfig,
+    /// A stored run; its samples are numbered within their cell.
+    Run,
+    /// A capture; its frames are numbered.
+    Capture,
+}
+
+/// A place in a log, an sdkconfig or a stored run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LogPlace {
+    /// Kind of the file.
+    pub source: EvidenceSource,
+    /// Number of the line or sample, from 1.
+    pub line: u64,
+    /// Time since the device started in milliseconds, where the record has it.
+    pub uptime_ms: Option<u64>,
+    /// Message of the record, cut to 120 characters and before a password.
+    pub text: String,
+}
+
+/// How often an event came, and where first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EventCounts {
+    /// Number of times.
+    pub count: u64,
+    /// The first places.
+    pub places: Vec<LogPlace>,
+    /// Number of the line of the last time.
+    pub last: u64,
+}
+
+/// Counts and settings of a whole log.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LogSummary {
+    /// Lines.
+    pub lines: u64,
+    /// Lines with a record of a known format.
+    pub recorded: u64,
+    /// Lines that were longer than 4096 bytes and cut.
+    pub cut: u64,
+    /// Events that found no room.
+    pub dropped: u64,
+    /// Events with their numbers and places.
+    pub events: BTreeMap<LogEvent, EventCounts>,
+    /// Whether there is a link at the end, where the log tells.
+    pub linked: Option<bool>,
+    /// The association that has no address at the end.
+    pub waiting: Option<LogPlace>,
+    /// The last event.
+    pub last: Option<LogEvent>,
+    /// Time of the device at the last record that has one, in milliseconds.
+    pub last_ms: Option<u64>,
+    /// Rules that it was read with.
+    pub rules: RulesOfLog,
+}
+
+impl LogSummary {
+    /// Returns how long the device has waited for an address at the end, in milliseconds.
+    pub fn waiting_ms(&self) -> Option<u64> {
+        self.last_ms?.checked_sub(self.waiting.as_ref()?.uptime_ms?)
+    }
+}
+
+impl LogSummary {
+    /// Returns how often events came that a test picks.
+    pub fn count(&self, is: impl Fn(&LogEvent) -> bool) -> u64 {
+        self.events.iter().filter(|it| is(it.0)).map(|it| it.1.count).sum()
+    }
+
+    /// Returns the number of the last line with an event that a test picks, 0 where there is none.
+    pub fn last_line(&self, is: impl Fn(&LogEvent) -> bool) -> u64 {
+        self.events.iter().filter(|it| is(it.0)).map(|it| it.1.last).max().unwrap_or(0)
+    }
+
+    /// Returns the first places of events that a test picks, in the order of their lines.
+    pub fn places(&self, is: impl Fn(&LogEvent) -> bool) -> Vec<&LogPlace> {
+        let mut places: Vec<&LogPlace> =
+            self.events.iter().filter(|it| is(it.0)).flat_map(|it| &it.1.places).collect();
+        places.sort_by_key(|it| it.line);
+        places.truncate(PLACES);
+        places
+    }
+}
