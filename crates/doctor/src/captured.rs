@@ -161,7 +161,10 @@ fn leaving(seen: &CaptureSummary, out: &mut Vec<CauseFinding>) {
         let cause = TroubleCause::Disconnections(group);
         let evidence = Evidence { cause, certainty: Certainty::High, incidents, places };
         out.push(evidence.finding(
-            format!("stations are sent away or leave: {}", group.words()),
+            format!(
+                "stations are sent away or leave: {}",
+                cause.record().map_or("", |it| &*it.title)
+            ),
             remedy,
             "the device's log tells the same reason (espbench doctor on it)",
         ));

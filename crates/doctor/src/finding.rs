@@ -1,7 +1,8 @@
 //! Findings: cause, evidence, confidence, confirmation and remedy.
 
 use crate::log::{EspNowError, LogPlace};
-use crate::matcher::cause::NamedCause;
+use crate::matcher::RuleBook;
+use crate::matcher::cause::{CauseRecord, NamedCause};
 use crate::reason::ReasonGroup;
 use alloc::format;
 use alloc::string::String;
@@ -118,6 +119,16 @@ impl TroubleCause {
         plain.into_iter().chain(groups).chain(errors).find(|it| it.name() == name)
     }
 
+    /// Returns the record of the cause; of several that have its stable name the first.
+    #[must_use]
+    pub fn record(self) -> Option<&'static CauseRecord> {
+        if let Self::Named(it) = self {
+            return Some(it.0);
+        }
+        let name = self.name();
+        RuleBook::built_in().causes().find(|it| it.stable_name() == name)
+    }
+
     /// Returns the stable name, for JSON and tables.
     #[must_use]
     pub fn name(self) -> String {
@@ -213,6 +224,20 @@ pub struct CauseFinding {
     /// Settings to change.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub set: Vec<SettingChange>,
+}
+
+impl CauseFinding {
+    /// Returns the finding with another certainty.
+    #[must_use]
+    pub(crate) fn sure(self, certainty: Certainty) -> Self {
+        Self { certainty, ..self }
+    }
+
+    /// Returns the finding with another title.
+    #[must_use]
+    pub(crate) fn titled(self, title: String) -> Self {
+        Self { title, ..self }
+    }
 }
 
 /// Verdict of the doctor on a whole file.

@@ -85,28 +85,6 @@ impl ReasonGroup {
             Self::Other => "other",
         }
     }
-
-    /// Returns the cause in words, as the middle of a sentence.
-    #[must_use]
-    pub const fn words(self) -> &'static str {
-        match self {
-            Self::Password => "the password or the credentials are wrong",
-            Self::Absent => "the network was not found",
-            Self::Beacons => "the beacons of the access point were not heard",
-            Self::Signal => "the signal is weak",
-            Self::Security => "the two sides accept no common security",
-            Self::Handshake => "authentication or the handshake failed",
-            Self::Capacity => "the access point is full",
-            Self::Refused => "the access point refuses the device",
-            Self::Inactive => "the access point dropped an idle device",
-            Self::Forgotten => "the access point no longer knows the device",
-            Self::Restarted => "the access point restarted",
-            Self::Steered => "the access point or roaming sends the device elsewhere",
-            Self::GroupKey => "the device missed a new group key",
-            Self::Local => "the program left by itself",
-            Self::Other => "another reason",
-        }
-    }
 }
 
 /// A reason of disconnection.

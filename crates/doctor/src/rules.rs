@@ -23,12 +23,12 @@ mod roots;
 mod words;
 
 use crate::finding::{CauseFinding, Certainty, Diagnosis, DiagnosisVerdict, TroubleCause};
-use crate::log::{CLIENT_SERVED, EspNowError, LogEvent, LogPlace, LogSummary};
+use crate::log::{CLIENT_SERVED, LogEvent, LogPlace, LogSummary};
+use crate::matcher::cause::CauseRecord;
 use crate::reason::{self, ReasonGroup};
-use alloc::borrow::ToOwned as _;
 use alloc::collections::BTreeMap;
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use espbench_model::sdkconfig::Chip;
 use groups::Groups;
@@ -85,10 +85,10 @@ fn is_served(it: &LogEvent) -> bool {
 /// Returns the findings of a log's events.
 fn findings(log: &LogSummary) -> Vec<CauseFinding> {
     let mut findings: Vec<CauseFinding> = Vec::new();
+    data::of_events(log, &mut findings);
     restarts::findings(log, &mut findings);
     disconnections(log, &mut findings);
     network::findings(log, &mut findings);
-    sending(log, &mut findings);
     air::findings(log, &mut findings);
     parts::findings(log, &mut findings);
     data::findings(log, &mut findings);
@@ -129,38 +129,23 @@ pub(crate) fn ranked(
 /// and that more than a call that fails.
 fn weight(finding: &CauseFinding) -> f64 {
     let of_cause = match finding.cause {
-        // Without firmware there is nothing else.
-        TroubleCause::Flash if finding.certainty > Certainty::Low => 20.0,
-        TroubleCause::Flash => 3.0,
-        TroubleCause::Brownout => 12.0,
-        // What damages memory makes the program stop elsewhere, too.
-        TroubleCause::StackOverflow => 11.0,
-        TroubleCause::MemoryCorrupted => 10.5,
-        TroubleCause::Panic | TroubleCause::Watchdog => 10.0,
-        TroubleCause::Heap => 6.0,
-        TroubleCause::Storage | TroubleCause::ExternalMemory => 4.0,
-        TroubleCause::Disconnections(_) | TroubleCause::NoAddress => 3.0,
-        TroubleCause::Named(it) => it.0.weight,
-        TroubleCause::SendBuffers
-        | TroubleCause::EspNow(_)
-        | TroubleCause::BrokerRefused
-        | TroubleCause::Update
-        | TroubleCause::WifiCalls => 2.0,
         // A cell has many probes.
         TroubleCause::CellsFailed => 100.0,
-        TroubleCause::Losses(_) => 1.0,
         // A receiver that stops reading holds all up; losses are what others cause.
         TroubleCause::TcpZeroWindow => 8.0,
         TroubleCause::HiddenNodes => 3.0,
-        TroubleCause::TcpLosses | TroubleCause::WeakSignal | TroubleCause::Interference => 1.0,
         TroubleCause::BusyChannel => 1.5,
-        TroubleCause::TcpWindow => 0.9,
-        TroubleCause::ChannelMoved | TroubleCause::EspNowUnheard => 2.0,
-        TroubleCause::Names | TroubleCause::Tls => 1.5,
-        TroubleCause::Connections | TroubleCause::PowerSave => 1.0,
-        TroubleCause::OtherBuild => 0.9,
+        TroubleCause::Losses(_)
+        | TroubleCause::TcpLosses
+        | TroubleCause::WeakSignal
+        | TroubleCause::Interference => 1.0,
+        TroubleCause::TcpWindow | TroubleCause::OtherBuild => 0.9,
         // A setting is a cause where nothing failed.
-        TroubleCause::Settings(_) | TroubleCause::SlowPhy => 0.5,
+        TroubleCause::Settings(_) => 0.5,
+        cause => cause.record().map_or(1.0, |it| match it.weight_if_low {
+            Some(weight) if finding.certainty == Certainty::Low => weight,
+            _ => it.weight,
+        }),
     };
     let sure = match finding.certainty {
         Certainty::Low => 0.4,
@@ -189,26 +174,105 @@ fn repeated(finding: &CauseFinding) -> f64 {
     }
 }
 
-fn finding(
+/// Returns a finding of a cause, where events show it.
+fn finding(log: &LogSummary, name: &str, is: impl Fn(&LogEvent) -> bool) -> Option<CauseFinding> {
+    shown(log, log.rules.0.cause(name)?, is)
+}
+
+/// Returns a finding by the record of its cause, where events show it.
+fn shown(
     log: &LogSummary,
-    cause: TroubleCause,
-    certainty: Certainty,
-    (title, remedy, confirm): (&str, &str, &str),
+    record: &'static CauseRecord,
     is: impl Fn(&LogEvent) -> bool,
 ) -> Option<CauseFinding> {
     let incidents = log.count(&is);
     (incidents > 0).then(|| CauseFinding {
-        cause,
-        title: title.to_owned(),
-        certainty,
+        cause: record.trouble(),
+        title: record.title.clone(),
+        certainty: record.certainty,
         incidents,
         share: 0.0,
         evidence: log.places(&is).into_iter().cloned().collect(),
-        remedy: remedy.to_owned(),
-        confirm: confirm.to_owned(),
+        remedy: record.remedy.clone(),
+        confirm: record.confirm.clone(),
         set: Vec::new(),
     })
 }
+
+/// Names of the causes that are looked for here, each by a condition of its own. Those of groups of reasons (`link-…`) are found by
+/// the group's name.
+pub(crate) const ASKED: [&str; 70] = [
+    "brown-out",
+    "brown-out-silent",
+    "exception",
+    "watchdog",
+    "watchdog-silent",
+    "flash",
+    "flash-waits",
+    "heap",
+    "heap-low",
+    "nvs",
+    "file-system",
+    "psram",
+    "ota",
+    "link-password",
+    "link-password-lost",
+    "link-password-either",
+    "link-absent",
+    "link-beacons",
+    "link-signal",
+    "link-weak",
+    "link-signal-edge",
+    "link-security",
+    "link-handshake",
+    "link-handshake-either",
+    "link-capacity",
+    "link-refused",
+    "link-inactive",
+    "link-forgotten",
+    "link-restarted",
+    "link-steered",
+    "link-group-key",
+    "link-local",
+    "link-other",
+    "link-ended",
+    "esp-now-unheard",
+    "channel-moved",
+    "channel-followed",
+    "power-save",
+    "slow-phy",
+    "slow-rate",
+    "no-address-route",
+    "no-address-yet",
+    "no-address-zeros",
+    "no-address-for-clients",
+    "wifi-calls",
+    "dns",
+    "dns-unlinked",
+    "tls",
+    "tls-certificate",
+    "tls-refused",
+    "connections",
+    "connections-full",
+    "words-power",
+    "words-stack",
+    "words-watchdog",
+    "words-heap",
+    "words-storage",
+    "words-update",
+    "words-esp-now-init",
+    "words-peer-not-found",
+    "words-password",
+    "words-absent",
+    "words-signal",
+    "words-no-address",
+    "words-refused",
+    "words-tls",
+    "words-names",
+    "words-wifi-call",
+    "words-connections",
+    "words-link-failed",
+];
 
 fn disconnections(log: &LogSummary, findings: &mut Vec<CauseFinding>) {
     let groups = Groups::of(log);
@@ -244,10 +308,7 @@ fn disconnections(log: &LogSummary, findings: &mut Vec<CauseFinding>) {
     let ended = log.count(|it| *it == LogEvent::Disconnected(200));
     if ended == 0 && (timeouts >= BEACONS || is_lost_for_good(log)) {
         let is = |it: &LogEvent| *it == LogEvent::BeaconTimeout;
-        let words = words_of(ReasonGroup::Beacons, 200);
-        let cause = TroubleCause::Disconnections(ReasonGroup::Beacons);
-        let words = (&*words.0, &*words.1, &*words.2);
-        findings.extend(finding(log, cause, Certainty::Medium, words, is));
+        findings.extend(of_reason(log, ReasonGroup::Beacons, 200, is));
     }
 }
 
@@ -304,18 +365,10 @@ fn attempts_before(log: &LogSummary) -> bool {
         && !restarted(log)
 }
 
-/// Titles of reasons that stand for a wrong password and for lost frames alike.
+/// Reasons that stand for a wrong password and for lost frames alike, and the causes that say so.
 const EITHER: [(ReasonGroup, &[u8], &str); 2] = [
-    (
-        ReasonGroup::Password,
-        &[15, 202],
-        "the password is wrong, or frames of the handshake are lost",
-    ),
-    (
-        ReasonGroup::Handshake,
-        &[204],
-        "the handshake of keys fails: frames are lost, or the password is wrong",
-    ),
+    (ReasonGroup::Password, &[15, 202], "link-password-either"),
+    (ReasonGroup::Handshake, &[204], "link-handshake-either"),
 ];
 
 /// `WIFI_REASON_AUTH_EXPIRE`
@@ -354,40 +407,29 @@ fn disconnection(
     let once = log.count(of_group) == 1;
     let either = EITHER.iter().find(|it| it.0 == group && it.1.contains(&code));
     let either = either.filter(|_| !joined && (once || group == ReasonGroup::Handshake));
-    let certainty = match group {
+    let own = of_reason(log, group, code, of_group)?;
+    let mut found = match (group, either) {
         // With the right password it would not have worked before.
-        ReasonGroup::Password if joined => Certainty::Low,
-        ReasonGroup::Password if either.is_some() => Certainty::Medium,
+        (ReasonGroup::Password, _) if joined => finding(log, "link-password-lost", of_group)?,
+        (_, Some((.., name))) => {
+            let it = finding(log, name, of_group)?;
+            let title = format!("{} (reason {code})", it.title);
+            CauseFinding { remedy: own.remedy, ..it.titled(title) }
+        }
         // A network that answered before is there.
-        ReasonGroup::Absent if groups.answered() => Certainty::Medium,
-        ReasonGroup::Password
-        | ReasonGroup::Absent
-        | ReasonGroup::Security
-        | ReasonGroup::Inactive => Certainty::High,
-        _ if signal && weak => Certainty::High,
-        ReasonGroup::Other => Certainty::Low,
-        _ => Certainty::Medium,
+        (ReasonGroup::Absent, _) if groups.answered() => own.sure(Certainty::Medium),
+        _ => own,
     };
-    let (mut title, mut remedy, mut confirm) = words_of(group, code);
-    if group == ReasonGroup::Password && joined {
-        title = "the handshake of keys fails although the password worked: frames are lost".into();
-        remedy =
-            "move nearer or turn the antenna; see whether the router restarted or changed its keys"
-                .into();
-    }
-    if let Some((_, _, words)) = either {
-        title = format!("{words} (reason {code})");
-    }
     if code == AUTH_EXPIRE && is_loud(log) {
-        remedy = format!("{LOUD}; {remedy}");
+        found.remedy = format!("{LOUD}; {}", found.remedy);
     }
     if let (true, Some(dbm)) = (signal && weak, rssi) {
-        title = format!("the signal is weak ({dbm} dBm): {}", group.words());
-        remedy = "move nearer, turn or replace the antenna, or add an access point; 11b rates reach farther".into();
-        confirm = "the same board beside the router keeps its link".into();
+        let cause = found.cause;
+        found = finding(log, "link-weak", of_group)?;
+        let why = cause.record().map_or("", |it| &*it.title);
+        found.title = format!("{}{why}", filled(&found.title, "{dbm}", dbm.into()));
+        found.cause = cause;
     }
-    let cause = TroubleCause::Disconnections(group);
-    let mut found = finding(log, cause, certainty, (&title, &remedy, &confirm), of_group)?;
     // What made it known is evidence, too: the weakest reading, and the probes before the end.
     let of_signal = |it: &LogEvent| match it {
         LogEvent::Rssi(dbm) | LogEvent::OtherRssi(dbm) => signal && weak && Some(*dbm) == rssi,
@@ -399,38 +441,32 @@ fn disconnection(
     Some(found)
 }
 
-/// Returns title, remedy and confirmation of a kind of reasons; `code` is the one that came most.
-fn words_of(group: ReasonGroup, code: u8) -> (String, String, String) {
+/// Returns a finding of a kind of reasons; `code` is the one that came most.
+fn of_reason(
+    log: &LogSummary,
+    group: ReasonGroup,
+    code: u8,
+    is: impl Fn(&LogEvent) -> bool,
+) -> Option<CauseFinding> {
+    let it = finding(log, &TroubleCause::Disconnections(group).name(), is)?;
+    let title = match reason::by_code(code) {
+        Some(known) => format!("{} (reason {code}, {})", it.title, known.name),
+        None => format!("{} (reason {code})", it.title),
+    };
+    Some(CauseFinding { remedy: remedy_of(group, code), ..it.titled(title) })
+}
+
+/// Returns the remedy of a reason. One that is counted with another kind has that kind's.
+fn remedy_of(group: ReasonGroup, code: u8) -> String {
     let known = reason::by_code(code);
     let own = known.filter(|it| it.group == group);
-    // A reason that is counted with another kind has that kind's remedy.
     let alike = known.and_then(|_| reason::reasons().iter().find(|it| it.group == group));
-    let remedy = own.or(alike).map_or("look the reason up in esp_wifi_types.h", |it| &it.remedy);
-    let title = match known {
-        Some(it) => format!("{} (reason {code}, {})", group.words(), it.name),
-        None => format!("{} (reason {code})", group.words()),
-    };
-    let confirm = match group {
-        ReasonGroup::Password => "join an open network, or a phone's, with the same firmware",
-        ReasonGroup::Absent => {
-            "list what a scan finds (esp_wifi_scan_start), with channel and strength"
-        }
-        ReasonGroup::Beacons => {
-            "a capture in monitor mode beside the device shows whether beacons are sent"
-        }
-        ReasonGroup::Signal => "the same board beside the router keeps its link",
-        ReasonGroup::Security => "a scan tells the network's security (authmode)",
-        ReasonGroup::Capacity => "it joins while another device is switched off",
-        ReasonGroup::Inactive => "it stays with a ping each 10 s from a PC",
-        ReasonGroup::GroupKey => {
-            "the time between two is a multiple of the router's group key interval"
-        }
-        ReasonGroup::Local => {
-            "the program logs its calls of esp_wifi_disconnect and esp_wifi_connect"
-        }
-        _ => "the router's own log tells the same at that time",
-    };
-    (title, remedy.into(), confirm.into())
+    own.or(alike).map_or("look the reason up in esp_wifi_types.h", |it| &it.remedy).into()
+}
+
+/// Puts a number into a title.
+fn filled(title: &str, name: &str, number: i64) -> String {
+    title.replace(name, &number.to_string())
 }
 
 /// Returns how strong the access point is heard. Strengths that may be those of other networks in a scan count only where there
@@ -453,81 +489,6 @@ pub fn weakest(log: &LogSummary) -> Option<i8> {
 /// Returns the strongest reading, where each is at the edge of reach.
 fn edge(log: &LogSummary) -> Option<i8> {
     readings(log).into_iter().max().filter(|it| *it <= FAINT_DBM)
-}
-
-fn sending(log: &LogSummary, findings: &mut Vec<CauseFinding>) {
-    let words = (
-        "the program sends faster than the driver takes packets (ENOMEM)",
-        "wait a tick after errno 12 and send again, send less often, or raise CONFIG_ESP_WIFI_DYNAMIC_TX_BUFFER_NUM",
-        "with half the rate no send fails",
-    );
-    let full = |it: &LogEvent| *it == LogEvent::SendBuffersFull;
-    findings.extend(finding(log, TroubleCause::SendBuffers, Certainty::High, words, full));
-    let errors = [
-        EspNowError::NotInitialized,
-        EspNowError::Argument,
-        EspNowError::NoMemory,
-        EspNowError::PeersFull,
-        EspNowError::PeerNotFound,
-        EspNowError::Internal,
-        EspNowError::Interface,
-        EspNowError::Channel,
-    ];
-    for error in errors {
-        let is = |it: &LogEvent| *it == LogEvent::EspNow(error);
-        findings.extend(finding(
-            log,
-            TroubleCause::EspNow(error),
-            Certainty::High,
-            esp_now(error),
-            is,
-        ));
-    }
-}
-
-const fn esp_now(error: EspNowError) -> (&'static str, &'static str, &'static str) {
-    match error {
-        EspNowError::NotInitialized => (
-            "ESP-NOW is used before esp_now_init(), or after Wi-Fi was stopped",
-            "call esp_now_init() after esp_wifi_start(), and again after each esp_wifi_stop()",
-            "the first call after the start fails, too",
-        ),
-        EspNowError::NoMemory => (
-            "ESP-NOW frames are sent faster than the radio takes them",
-            "send the next frame from the send callback, not before",
-            "with a pause of 20 ms between frames no call fails",
-        ),
-        EspNowError::PeersFull => (
-            "the list of ESP-NOW peers is full (20; 7 with encryption by default)",
-            "remove peers that are not needed, or send by broadcast",
-            "esp_now_get_peer_num() tells 20",
-        ),
-        EspNowError::PeerNotFound => (
-            "ESP-NOW sends to a peer that was not added",
-            "call esp_now_add_peer() first, also for the broadcast address",
-            "esp_now_is_peer_exist() tells false",
-        ),
-        EspNowError::Channel => (
-            "an ESP-NOW peer has another channel than the radio",
-            "set the peer's channel to 0 (the current one), and both devices to the router's channel",
-            "esp_wifi_get_channel() on both sides",
-        ),
-        EspNowError::Interface => (
-            "an ESP-NOW peer names an interface that is not up",
-            "set ifidx to the interface that was started (WIFI_IF_STA or WIFI_IF_AP)",
-            "esp_wifi_get_mode()",
-        ),
-        EspNowError::Argument => (
-            "ESP-NOW refuses an argument: mostly a payload that is too long",
-            "send at most 250 bytes (1470 from ESP-IDF 5.4 on, to peers that have it)",
-            "the same call with 10 bytes succeeds",
-        ),
-        EspNowError::Internal | EspNowError::PeerExists => (
-            "ESP-NOW fails inside",
-            "see whether Wi-Fi is started and not scanning at that time; update ESP-IDF",
-            "it fails without any other use of Wi-Fi, too",
-        ),
-    }
 }
 
 fn notes(log: &LogSummary, findings: &[CauseFinding]) -> Vec<String> {

@@ -2,6 +2,8 @@
 
 use super::load::RuleMistake;
 use crate::finding::{Certainty, TroubleCause};
+use crate::log::LogEvent;
+use crate::rules::ASKED;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -18,10 +20,15 @@ pub struct CauseRecord {
     /// Stable name that findings have, where it is another: several records may be of one cause.
     pub cause: Option<String>,
     /// Signs of it, each by the name that rules give it.
+    #[serde(default)]
     pub signs: Vec<String>,
+    /// Events of it. A cause without signs and events is looked for by a part of the doctor that knows its name.
+    #[serde(default)]
+    pub events: Vec<LogEvent>,
     /// The cause in words, as a sentence without its full stop.
     pub title: String,
-    /// Remedy, as a sentence without its full stop.
+    /// Remedy, as a sentence without its full stop; none where the reason of the end of a link has it.
+    #[serde(default)]
     pub remedy: String,
     /// Observation that would confirm it.
     pub confirm: String,
@@ -45,6 +52,11 @@ pub struct CauseRecord {
     pub alone: bool,
     /// How much it explains: a restart weighs 10, a link that ends 3, a connection 1.
     pub weight: f64,
+    /// How much it explains where its certainty is low, where that is another weight.
+    pub weight_if_low: Option<f64>,
+    /// Stable names of causes that follow from it; `link-*` stands for all that begin so.
+    #[serde(default)]
+    pub makes: Vec<String>,
 }
 
 const fn one() -> u64 {
@@ -73,14 +85,36 @@ impl CauseRecord {
         TroubleCause::by_name(self.stable_name()).unwrap_or(TroubleCause::Named(NamedCause(self)))
     }
 
+    /// Returns whether signs or events show it.
+    pub(crate) fn is_shown(&self) -> bool {
+        !self.signs.is_empty() || !self.events.is_empty()
+    }
+
+    /// Returns whether an event shows it.
+    pub(crate) fn is_shown_by(&self, event: &LogEvent) -> bool {
+        match event {
+            LogEvent::Sign(sign) => self.signs.iter().any(|it| it == sign.0),
+            event => self.events.contains(event),
+        }
+    }
+
+    /// Returns whether a cause of that stable name follows from it.
+    #[must_use]
+    pub fn makes(&self, other: &str) -> bool {
+        self.makes.iter().any(|it| match it.strip_suffix('*') {
+            Some(begin) => other.starts_with(begin),
+            None => it == other,
+        })
+    }
+
     /// Finds what is wrong with the record.
     pub(super) fn check(&self, signs: &[&str]) -> Result<(), RuleMistake> {
         let unknown =
             self.signs.iter().chain(&self.made_good_by).find(|it| !signs.contains(&&***it));
         match unknown {
             Some(sign) => Err(format!("cause {}: no rule has the sign {sign}", self.name)),
-            None if self.signs.is_empty() => Err(format!("cause {}: it has no sign", self.name)),
-            None => Ok(()),
+            None if self.is_shown() || ASKED.contains(&&*self.name) => Ok(()),
+            None => Err(format!("cause {}: it has no sign and no event", self.name)),
         }
     }
 }

@@ -31,8 +31,10 @@ const FILES: &[(&str, &str)] = &files!(
     "start.toml" "station.toml" "strength.toml" "subjects.toml" "tls.toml" "words.toml"
 );
 
-/// Causes that the doctor has of its own.
-const CAUSES: &str = include_str!("../../rules/causes.toml");
+/// Files of causes that the doctor has of its own.
+const CAUSES: &[(&str, &str)] = &files!(
+    "causes_of_device.toml" "causes_of_link.toml" "causes_of_network.toml" "causes.toml" "causes_in_words.toml"
+);
 
 /// Errors of mbedTLS.
 const TLS: &str = include_str!("../../rules/mbedtls.toml");
@@ -213,12 +215,12 @@ impl RuleBook {
     pub fn from_files(others: &[(&str, &str)]) -> Result<Self, RuleFault> {
         let mut making = Making::default();
         let mut files: Vec<(String, RuleFile)> = Vec::new();
-        let mut others_causes: Vec<CauseRecord> = Vec::new();
+        let mut others_causes: Vec<(&str, CauseRecord)> = Vec::new();
         for (name, text) in FILES.iter().copied().chain(others.iter().copied()) {
             let fault = |why: String| RuleFault { file: name.to_owned(), why };
             let file: RuleFile = toml::from_str(text).map_err(|it| fault(it.to_string()))?;
             let mut file = file;
-            others_causes.append(&mut file.causes);
+            others_causes.extend(file.causes.drain(..).map(|it| (name, it)));
             for (list, patterns) in &file.lists {
                 if making.lists.insert(list.clone(), patterns.clone()).is_some() {
                     return Err(fault(format!("list {list} stands twice")));
@@ -250,18 +252,22 @@ impl RuleBook {
                 rules.push((rule, at, groups));
             }
         }
-        let mut causes: CauseFile = toml::from_str(CAUSES)
-            .map_err(|it| RuleFault { file: "causes.toml".into(), why: it.to_string() })?;
-        causes.causes.extend(others_causes);
+        let mut causes: Vec<(&str, CauseRecord)> = Vec::new();
+        for (name, text) in CAUSES {
+            let file: CauseFile = toml::from_str(text)
+                .map_err(|it| RuleFault { file: (*name).to_owned(), why: it.to_string() })?;
+            causes.extend(file.causes.into_iter().map(|it| (*name, it)));
+        }
+        causes.extend(others_causes);
         let told = rules.iter().filter_map(|it| it.0.sign.as_deref());
         let signs: Vec<&str> = told.chain(MACHINE_SIGNS).collect();
-        for cause in &causes.causes {
-            cause.check(&signs).map_err(|why| RuleFault { file: "causes.toml".into(), why })?;
+        for (file, cause) in &causes {
+            cause.check(&signs).map_err(|why| RuleFault { file: (*file).to_owned(), why })?;
         }
         let tls = toml::from_str(TLS)
             .map_err(|it| RuleFault { file: "mbedtls.toml".into(), why: it.to_string() })?;
         making
-            .book(topics, rules, causes.causes, tls)
+            .book(topics, rules, causes.into_iter().map(|it| it.1).collect(), tls)
             .map_err(|why| RuleFault { file: String::new(), why })
     }
 }

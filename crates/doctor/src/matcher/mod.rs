@@ -176,6 +176,12 @@ impl RuleBook {
         self.causes.iter()
     }
 
+    /// Finds a cause by the name of its record.
+    #[must_use]
+    pub fn cause(&self, name: &str) -> Option<&CauseRecord> {
+        self.causes().find(|it| it.name == name)
+    }
+
     /// Begins to read a record.
     #[must_use]
     pub fn read<'r>(&'static self, record: &'r LogRecord<'r>) -> RecordReading<'r> {

@@ -1,7 +1,7 @@
 //! Power save, PHYs and rates, channels of ESP-NOW.
 
-use super::finding;
-use crate::finding::{CauseFinding, Certainty, TroubleCause};
+use super::{filled, finding};
+use crate::finding::{CauseFinding, Certainty};
 use crate::log::{LogEvent, LogSummary, PhyGeneration, PowerSaveType};
 use alloc::format;
 use alloc::string::String;
@@ -63,14 +63,8 @@ fn power_save(log: &LogSummary) -> Option<CauseFinding> {
         return None;
     }
     let sure = if sleeps(log) { Certainty::High } else { Certainty::Medium };
-    let words = (
-        "power save delays replies: what comes for the device waits for a beacon",
-        "call esp_wifi_set_ps(WIFI_PS_NONE) after esp_wifi_start() where current allows it, or set the router's DTIM \
-         period to 1",
-        "with WIFI_PS_NONE the same ping answers in a few milliseconds",
-    );
     let is = |it: &LogEvent| *it == LogEvent::SlowReply;
-    finding(log, TroubleCause::PowerSave, sure, words, is)
+    finding(log, "power-save", is).map(|it| it.sure(sure))
 }
 
 fn phy(log: &LogSummary) -> Option<CauseFinding> {
@@ -78,25 +72,14 @@ fn phy(log: &LogSummary) -> Option<CauseFinding> {
     let newer = count(&|it| matches!(it, LogEvent::Phy(PhyGeneration::N | PhyGeneration::Ax)));
     let old = |it: &LogEvent| matches!(it, LogEvent::Phy(PhyGeneration::B | PhyGeneration::G));
     if newer == 0 && count(&old) > 0 {
-        let words = (
-            "the association has no 802.11n: no aggregates, and at most 11 (b) or 54 Mbit/s (g)",
-            "allow 802.11n at the router (WMM on, WPA2 with AES instead of TKIP or WEP), and at the device \
-             (esp_wifi_set_protocol with WIFI_PROTOCOL_11N)",
-            "the line \"security\" of the log then says phy: bgn",
-        );
-        return finding(log, TroubleCause::SlowPhy, Certainty::Medium, words, old);
+        return finding(log, "slow-phy", old);
     }
     let slow = |it: &LogEvent| matches!(it, LogEvent::PhyRate(kbit_s) if *kbit_s < SLOW_KBIT_S);
-    let words = (
-        "frames are sent at a low PHY rate, which takes long on the air",
-        "name a faster rate (esp_now_set_peer_rate_config, esp_wifi_config_espnow_rate) where the signal allows it",
-        "with MCS 0 or 6 Mbit/s the same frames take a fifth of the time",
-    );
     let failed = count(&|it| *it == LogEvent::SendBuffersFull || *it == LogEvent::EspNowUnheard);
     if failed == 0 {
         return None;
     }
-    finding(log, TroubleCause::SlowPhy, Certainty::Low, words, slow)
+    finding(log, "slow-rate", slow)
 }
 
 fn unheard(log: &LogSummary) -> Option<CauseFinding> {
@@ -112,23 +95,10 @@ fn unheard(log: &LogSummary) -> Option<CauseFinding> {
     });
     let joined = log.count(|it| matches!(it, LogEvent::Associated | LogEvent::GotIp)) > 0;
     if let (Some(channel), true) = (moved, joined) {
-        let title = format!(
-            "joining the network moved the radio to channel {channel}, where ESP-NOW peers of another one do not hear it"
-        );
-        let words = (
-            &*title,
-            "set all ESP-NOW devices to the access point's channel (scan for it, then esp_wifi_set_channel), or fix the \
-             router's channel",
-            "without joining, ESP-NOW frames are acknowledged",
-        );
-        return finding(log, TroubleCause::ChannelMoved, Certainty::Medium, words, is);
+        let it = finding(log, "channel-moved", is)?;
+        let title = filled(&it.title, "{channel}", channel.into());
+        return Some(it.titled(title));
     }
-    let words = (
-        "no ESP-NOW peer acknowledges: it is off, asleep, out of reach or on another channel",
-        "see that the peer runs, that its address is that of its interface (STA or SoftAP), and that both are on the \
-         same channel",
-        "esp_wifi_get_channel() and esp_wifi_get_mac() on the peer",
-    );
     let sure = if lost < LEAST { Certainty::Low } else { Certainty::Medium };
-    finding(log, TroubleCause::EspNowUnheard, sure, words, is)
+    finding(log, "esp-now-unheard", is).map(|it| it.sure(sure))
 }

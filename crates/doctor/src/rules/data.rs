@@ -1,6 +1,5 @@
 //! Causes that rules name by signs.
 
-use super::finding;
 use crate::finding::CauseFinding;
 use crate::log::{LogEvent, LogSummary};
 use crate::matcher::cause::CauseRecord;
@@ -8,9 +7,15 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+/// Finds causes that an event shows.
+pub(super) fn of_events(log: &LogSummary, out: &mut Vec<CauseFinding>) {
+    let records = log.rules.0.causes().filter(|it| !it.events.is_empty());
+    records.for_each(|record| out.extend(found(log, record, out)));
+}
+
 /// Finds causes by the signs that rules name.
 pub(super) fn findings(log: &LogSummary, out: &mut Vec<CauseFinding>) {
-    let records = log.rules.0.causes().filter(|it| !it.alone);
+    let records = log.rules.0.causes().filter(|it| !it.alone && it.events.is_empty());
     records.for_each(|record| out.extend(found(log, record, out)));
 }
 
@@ -27,20 +32,22 @@ fn found(
     record: &'static CauseRecord,
     others: &[CauseFinding],
 ) -> Option<CauseFinding> {
-    let names = |signs: &[String], it: &LogEvent| match it {
-        LogEvent::Sign(sign) => signs.iter().any(|it| it == sign.0),
+    if !record.is_shown() {
+        return None;
+    }
+    let is = |it: &LogEvent| record.is_shown_by(it);
+    let makes_good = |it: &LogEvent| match it {
+        LogEvent::Sign(sign) => record.made_good_by.iter().any(|it| it == sign.0),
         _ => false,
     };
-    let is = |it: &LogEvent| names(&record.signs, it);
     let count = log.count(is);
-    let is_made_good = log.last_line(|it| names(&record.made_good_by, it)) > log.last_line(is)
+    let is_made_good = log.last_line(makes_good) > log.last_line(is)
         && record.recurring.is_none_or(|it| count < it);
     let is_hidden = others.iter().any(|it| record.hidden_by.contains(&it.cause.name()));
     if count < record.least || is_made_good || is_hidden {
         return None;
     }
-    let words = (&*record.title, &*record.remedy, &*record.confirm);
-    finding(log, record.trouble(), record.certainty, words, is)
+    super::shown(log, record, is)
 }
 
 /// Returns remarks on errors of mbedTLS that are sums: each part by its name.

@@ -1,8 +1,10 @@
 //! Single signs: one lost connection, or a log that ends without an address. They are findings of low certainty, and
 //! only where nothing else is found, because each may be usual.
 
-use super::{WEAK_DBM, edge, finding, network, parts, weakest, words, words_of};
-use crate::finding::{CauseFinding, Certainty, TroubleCause};
+use super::{
+    WEAK_DBM, edge, filled, finding, network, of_reason, parts, remedy_of, weakest, words,
+};
+use crate::finding::{CauseFinding, Certainty};
 use crate::log::{LogEvent, LogSummary, WordCause};
 use crate::reason::ReasonGroup;
 use alloc::format;
@@ -19,31 +21,13 @@ const ASKS_MS: u64 = 5000;
 /// Lines of a log that is short: an excerpt whose only reading is the complaint.
 const SHORT: u64 = 20;
 
-/// Title, remedy and confirmation of a log that ends before an address came.
-const UNADDRESSED: (&str, &str, &str) = (
-    "the log ends after the device joined, and before it had an IP address",
-    "let it run for 10 s more: where no address comes, see the router's list of leases and its range of addresses, and try \
-     a fixed address",
-    "the next lines of the log say \"sta ip\", or never do",
-);
-
-/// Title, remedy and confirmation of a program that prints an address of zeros.
-const ZEROS: (&str, &str, &str) = (
-    "the device has the address 0.0.0.0: DHCP did not answer, or the program asked before it did",
-    "wait for the event of the IP address (IP_EVENT_STA_GOT_IP) before the address is read; then see the router's list of \
-     leases",
-    "the event comes some 2 s after the association, or never",
-);
-
 pub(super) fn findings(log: &LogSummary, out: &mut Vec<CauseFinding>) {
     // A weak signal makes one lost beacon the sign of a loss, and so does a log of nothing else that ends before the driver
     // gives up.
     let timeout = |it: &LogEvent| *it == LogEvent::BeaconTimeout;
     if weakest(log).is_some_and(|it| it <= WEAK_DBM) || ends_unheard(log) {
-        let words = words_of(ReasonGroup::Beacons, 200);
-        let words = (&*words.0, &*words.1, &*words.2);
-        let cause = TroubleCause::Disconnections(ReasonGroup::Beacons);
-        out.extend(finding(log, cause, Certainty::Low, words, timeout));
+        let it = of_reason(log, ReasonGroup::Beacons, 200, timeout);
+        out.extend(it.map(|it| it.sure(Certainty::Low)));
     }
     out.extend(signal(log));
     out.extend(parts::faint_file_system(log));
@@ -71,18 +55,9 @@ pub(super) fn findings(log: &LogSummary, out: &mut Vec<CauseFinding>) {
         out.extend(words::unjoined(log, down));
         return;
     }
-    let unset = finding(log, TroubleCause::NoAddress, Certainty::Low, ZEROS, unset);
+    let unset = finding(log, "no-address-zeros", unset);
     out.extend(unset.or_else(|| unaddressed(log)));
 }
-
-/// Title, remedy and confirmation of the device's own access point, which follows the network that the device joins.
-const FOLLOWED: (&str, &str, &str) = (
-    "joining a network moved the device's own access point to another channel, and a station that was on it has to follow: \
-     phones often leave then",
-    "let the phone come back to the access point by itself, or tell it the outcome before the device joins; where both are \
-     kept up, give the access point the network's channel from the start",
-    "with the network's channel set for the access point, stations stay on it while the device joins",
-);
 
 /// Finds an access point of the device's own whose stations lose it while the device joins a network. What has joined in the
 /// end has nothing more to tell who set it up.
@@ -93,21 +68,13 @@ fn soft_ap(log: &LogSummary) -> Option<CauseFinding> {
     if joined && lost < 2 {
         return None;
     }
-    finding(log, TroubleCause::ChannelMoved, Certainty::Low, FOLLOWED, is)
+    finding(log, "channel-followed", is)
 }
-
-/// Title, remedy and confirmation of an access point whose server of addresses does not answer.
-const UNSERVED: (&str, &str, &str) = (
-    "stations join the device's own access point, get no IP address, and leave",
-    "see that its server of addresses runs (esp_netif_dhcps_start), and that its range has room for them",
-    "the log then says \"assigned IP to a client\"",
-);
 
 /// Finds an access point of the device's own whose stations leave without an address, again and again.
 fn unserved(log: &LogSummary) -> Option<CauseFinding> {
     let is = |it: &LogEvent| *it == LogEvent::StationUnserved;
-    (log.count(is) >= 2)
-        .then(|| finding(log, TroubleCause::NoAddress, Certainty::Low, UNSERVED, is))?
+    (log.count(is) >= 2).then(|| finding(log, "no-address-for-clients", is))?
 }
 
 /// Finds an access point that is heard at the edge each time, or in a short log.
@@ -117,10 +84,9 @@ fn signal(log: &LogSummary) -> Option<CauseFinding> {
     if log.count(is) < 2 && log.lines > SHORT {
         return None;
     }
-    let title = format!("the signal is weak ({best} dBm at best): frames are lost, and links end");
-    let words = words_of(ReasonGroup::Signal, 205);
-    let cause = TroubleCause::Disconnections(ReasonGroup::Signal);
-    finding(log, cause, Certainty::Low, (&title, &words.1, &words.2), is)
+    let it = finding(log, "link-signal-edge", is)?;
+    let title = filled(&it.title, "{dbm}", best.into());
+    Some(CauseFinding { remedy: remedy_of(ReasonGroup::Signal, 205), ..it.titled(title) })
 }
 
 /// Returns whether a log ends while the driver asks the access point whose beacons it misses.
@@ -142,7 +108,7 @@ fn unaddressed(log: &LogSummary) -> Option<CauseFinding> {
         return None;
     }
     let is = |it: &LogEvent| *it == LogEvent::Associated;
-    let it = finding(log, TroubleCause::NoAddress, Certainty::Low, UNADDRESSED, is)?;
+    let it = finding(log, "no-address-yet", is)?;
     Some(CauseFinding { incidents: 1, evidence: vec![place.clone()], ..it })
 }
 

@@ -1,26 +1,11 @@
 //! Findings that follow from others: they stay, and are believed less.
 
 use crate::finding::{CauseFinding, Certainty, TroubleCause};
-use crate::reason::ReasonGroup;
 use alloc::vec::Vec;
 
 /// Returns whether one cause makes another.
-const fn makes(root: TroubleCause, other: TroubleCause) -> bool {
-    use TroubleCause as It;
-    match root {
-        It::Brownout => matches!(
-            other,
-            It::Panic | It::Watchdog | It::Flash | It::MemoryCorrupted | It::Disconnections(_)
-        ),
-        It::ExternalMemory => matches!(other, It::Heap | It::Panic),
-        It::Storage => matches!(other, It::WifiCalls | It::Panic),
-        It::NoAddress => matches!(other, It::Names | It::Tls | It::Connections | It::BrokerRefused),
-        It::Disconnections(ReasonGroup::Beacons) => {
-            matches!(other, It::Names | It::Tls | It::Connections)
-        }
-        It::Heap => matches!(other, It::Tls | It::Connections | It::SendBuffers | It::WifiCalls),
-        _ => false,
-    }
+fn makes(root: TroubleCause, other: TroubleCause) -> bool {
+    root.record().is_some_and(|it| it.makes(&other.name()))
 }
 
 /// Lowers the certainty of findings that follow from one that came before them in the log, and is no guess itself.

@@ -1,6 +1,7 @@
 //! Logs with a known cause.
 
 use super::*;
+use crate::log::EspNowError;
 use crate::log::LogReader;
 
 fn diagnosis(log: &str) -> Diagnosis {
