@@ -119,6 +119,8 @@ impl Evidence {
             certainty: self.certainty,
             incidents: self.incidents,
             share: 0.0,
+            link: None,
+            follows_from: None,
             evidence: self.places,
             remedy: remedy.into(),
             confirm: confirm.into(),

@@ -221,6 +221,12 @@ pub struct CauseFinding {
     pub remedy: String,
     /// Observation that would confirm it.
     pub confirm: String,
+    /// Page that tells more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub link: Option<String>,
+    /// Cause of another finding, from which this one follows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub follows_from: Option<TroubleCause>,
     /// Settings to change.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub set: Vec<SettingChange>,

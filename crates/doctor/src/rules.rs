@@ -117,6 +117,7 @@ pub(crate) fn ranked(
     let first = |it: &CauseFinding| it.evidence.iter().map(|it| it.line).min();
     findings.sort_by(|a, b| weight(b).total_cmp(&weight(a)).then(first(a).cmp(&first(b))));
     roots::order(&mut findings);
+    roots::name(&mut findings);
     let verdict = match (findings.is_empty(), works) {
         (false, _) => DiagnosisVerdict::Causes,
         (true, true) => DiagnosisVerdict::NothingWrong,
@@ -192,6 +193,8 @@ fn shown(
         certainty: record.certainty,
         incidents,
         share: 0.0,
+        link: record.link.clone(),
+        follows_from: None,
         evidence: log.places(&is).into_iter().cloned().collect(),
         remedy: record.remedy.clone(),
         confirm: record.confirm.clone(),

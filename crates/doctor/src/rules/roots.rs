@@ -17,6 +17,14 @@ pub(super) fn lower(findings: &mut [CauseFinding]) {
     }
 }
 
+/// Names the cause that each finding follows from.
+pub(super) fn name(findings: &mut [CauseFinding]) {
+    for at in 0..findings.len() {
+        let root = findings.iter().find(|root| follows(&findings[at], root));
+        findings[at].follows_from = root.map(|it| it.cause);
+    }
+}
+
 /// Puts what findings follow from in front of them, however often they came: a program tries again and again.
 pub(super) fn order(findings: &mut Vec<CauseFinding>) {
     for at in 0..findings.len() {

@@ -253,3 +253,12 @@ fn remedies_and_remarks_fit_the_board_and_the_code() {
         "{evidence:#?}"
     );
 }
+
+#[test]
+fn what_follows_from_a_cause_names_it() {
+    let log = "Brownout detector was triggered\nrst:0xf (BROWN_OUT_RESET)\nGuru Meditation Error: Core 0 panic'ed\n";
+    let found = diagnosis(log).findings;
+    let causes: Vec<_> = found.iter().map(|it| (it.cause, it.follows_from)).collect();
+    let root = TroubleCause::Brownout;
+    assert_eq!(causes, [(root, None), (TroubleCause::Panic, Some(root))]);
+}

@@ -147,6 +147,8 @@ fn cause(
         certainty,
         incidents: 1,
         share: 0.0,
+        link: None,
+        follows_from: None,
         evidence,
         remedy,
         confirm: "the same test is faster, or loses less, with the change".into(),
@@ -217,6 +219,8 @@ fn other_build(it: &Checkable<'_>, context: &SdkContext, out: &mut SettingsCheck
         certainty: Certainty::High,
         incidents: 1,
         share: 0.0,
+        link: None,
+        follows_from: None,
         evidence,
         remedy: "build and flash it again; a change of sdkconfig.defaults counts only once the sdkconfig is deleted \
                  (or idf.py reconfigure after it), and Arduino's libraries come built"
