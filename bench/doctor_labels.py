@@ -4,8 +4,10 @@
 `bench/doctor_labels.py FOLDER… [--espbench FILE]` reads FOLDER/labels.csv, a line for each log (`name,label`, for FOLDER/name.log), and sends the
 logs to the command. A label is the stable name of the first cause (docs/doctor.md), or `healthy`; `one|other`
 where either counts. Prints each log that is wrong, and for each folder and all together how many first causes are right, with Wilson's 95 % interval,
-and how many healthy logs got a finding. With --least the folders are one of some cases of the tests, and one of a log that tells nothing."""
+how many healthy logs got a
+finding, and how many first causes of each certainty are right. With --least the folders are one of some cases of the tests, and one of a log that tells nothing."""
 
+import collections
 import csv
 import math
 import pathlib
@@ -18,16 +20,18 @@ import common
 CASES = common.ROOT / "crates/doctor/tests/cases"
 # Logs of one call: a command line has an end.
 MOST = 100
+CERTAINTIES = ("high", "medium", "low")
 
 
 def first_causes(espbench, logs):
-    """Returns the first cause that the doctor tells of each log, or its verdict."""
+    """Returns the first cause that the doctor tells of each log with its certainty, or its verdict and none."""
     firsts = []
     for at in range(0, len(logs), MOST):
         # Status 2 is an answer, too: no file tells anything.
         told = common.answer([espbench, "doctor", "--no-proof", "--format", "json", *logs[at : at + MOST]], (0, 2))
         for it in told["diagnoses"]:
-            firsts.append(it["findings"][0]["cause"] if it["findings"] else it["verdict"])
+            first = it["findings"][:1]
+            firsts.append((first[0]["cause"], first[0]["certainty"]) if first else (it["verdict"], None))
     return firsts
 
 
@@ -50,13 +54,24 @@ def summary(name, counts):
         print(f"{name}: a finding on {alarms} of {healthy} healthy ones")
 
 
-def folder(espbench, path):
-    """Counts the logs of a folder: right, with a cause, false alarms, healthy."""
+def calibration(certain):
+    """Prints how many first causes of each certainty are right; one of a healthy log is wrong."""
+    for word in CERTAINTIES:
+        right, count = certain[word, True], certain[word, True] + certain[word, False]
+        if count:
+            low, high = wilson(right, count)
+            print(f"certainty {word}: {right} of {count} right ({100 * right / count:.0f} %, {100 * low:.0f} to {100 * high:.0f})")
+
+
+def folder(espbench, path, certain):
+    """Counts the logs of a folder: right, with a cause, false alarms, healthy. Counts first causes by certainty and whether they are right."""
     with (path / "labels.csv").open(newline="") as rows:
         labels = [(row[0].strip(), row[1].strip().split("|")) for row in csv.reader(rows) if len(row) >= 2]
     right = causes = alarms = healthy = 0
-    for (name, wanted), first in zip(labels, first_causes(espbench, [path / f"{name}.log" for name, _ in labels]), strict=True):
+    firsts = first_causes(espbench, [path / f"{name}.log" for name, _ in labels])
+    for (name, wanted), (first, certainty) in zip(labels, firsts, strict=True):
         is_right = first in ("nothing-wrong", "cannot-tell") if wanted == ["healthy"] else first in wanted
+        certain[certainty, is_right] += 1
         if wanted == ["healthy"]:
             healthy += 1
             alarms += not is_right
@@ -92,11 +107,13 @@ def main():
         folders = of_tests(pathlib.Path(own)) if args.least else args.folders
         if not folders or any(not (it / "labels.csv").is_file() for it in folders):
             parser.error("a folder with labels.csv is needed")
-        counts = [folder(args.espbench, it) for it in folders]
+        certain = collections.Counter()
+        counts = [folder(args.espbench, it, certain) for it in folders]
     for it, count in zip(folders, counts):
         summary(it.name, count)
     if len(folders) > 1:
         summary("all", [sum(it) for it in zip(*counts)])
+    calibration(certain)
     return 0
 
 

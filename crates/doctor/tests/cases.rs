@@ -67,8 +67,10 @@ fn table(outcomes: &[Outcome]) -> String {
     let mut out = format!(
         "{} cases. First cause right: {right} of {causes}. False alarms on healthy ones: {alarms} of {healthy}. \
          \"Cannot tell\" said where nothing can be told: {told} of {silent}.\n\n\
+         {}\n\
          | case | expected | found first | certainty |\n|---|---|---|---|\n",
-        outcomes.len()
+        outcomes.len(),
+        calibration(outcomes)
     );
     for it in outcomes {
         let wrong = if it.first == it.expected { "" } else { " (wrong)" };
@@ -77,6 +79,18 @@ fn table(outcomes: &[Outcome]) -> String {
             "| {} | {} | {}{wrong} | {} |",
             it.name, it.expected, it.first, it.certainty
         );
+    }
+    out
+}
+
+/// Returns how many first causes of each certainty are right: one of a healthy file is wrong.
+fn calibration(outcomes: &[Outcome]) -> String {
+    let mut out = String::from("| certainty | first causes | right |\n|---|---|---|\n");
+    for word in ["high", "medium", "low"] {
+        let told: Vec<&Outcome> = outcomes.iter().filter(|it| it.certainty == word).collect();
+        let right = told.iter().filter(|it| it.first == it.expected).count();
+        let share = 100.0 * right as f64 / told.len().max(1) as f64;
+        let _ = writeln!(out, "| {word} | {} | {right} ({share:.0} %) |", told.len());
     }
     out
 }
