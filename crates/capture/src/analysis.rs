@@ -8,7 +8,6 @@ use crate::link::{LinkContent, content};
 use crate::tcp::{TcpAnalysis, TcpFlow};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
-use espbench_ieee80211::view::MpduView;
 
 /// EtherTypes of IP.
 const IP: [u16; 2] = [0x0800, 0x86DD];
@@ -44,10 +43,14 @@ pub struct CaptureSummary {
     pub links: BTreeMap<LinkType, u64>,
     /// Packets that are neither of IEEE 802.11 nor of IP.
     pub others: u64,
+    /// Those of them whose link type is unknown, or whose radio header cannot be read.
+    pub unread: u64,
     /// First and last time, in nanoseconds since 1970.
     pub times: Option<(u64, u64)>,
     /// Packets whose time is before that of the one before.
     pub back: u64,
+    /// Longest step back of the time, in nanoseconds.
+    pub back_ns: u64,
     /// Whether the file ends within a packet.
     pub cut: bool,
     /// Fault that ended the reading before the file's end.
@@ -92,7 +95,7 @@ impl CaptureAnalysis {
             (Some(fault), _) | (None, Err(fault)) if self.seen.packets == 0 => return Err(fault),
             (_, cut) => self.seen.cut = cut.unwrap_or(true),
         }
-        self.seen.air.finish(self.seen.last_ns);
+        self.seen.air.finish(self.seen.times.map(|it| it.1));
         self.seen.flows = self.seen.tcp.finish();
         Ok(self.seen)
     }
@@ -108,22 +111,29 @@ impl CaptureSummary {
         if let Some(at) = packet.at_ns {
             let (first, last) = self.times.unwrap_or((at, at));
             self.times = Some((first.min(at), last.max(at)));
-            self.back += u64::from(self.last_ns.is_some_and(|it| at < it));
+            let back = self.last_ns.map_or(0, |it| it.saturating_sub(at));
+            self.back += u64::from(back > 0);
+            self.back_ns = self.back_ns.max(back);
             self.last_ns = Some(at);
         }
         match content(packet) {
             LinkContent::Air(air) => {
+                self.air.radios.at_once |= packet.simulated;
                 if !self.air.take(packet.number, packet.at_ns, &air) {
                     return;
                 }
-                let view = MpduView::parse(air.frame).filter(|it| !self.air.is_relayed(it));
+                let view = air.view().filter(|it| !self.air.is_relayed(it));
                 let ip = view.and_then(|it| it.packet());
                 if let Some((_, bytes)) = ip.filter(|it| IP.contains(&it.0)) {
                     self.ip(packet, bytes);
                 }
             }
             LinkContent::Ip(bytes) => self.ip(packet, bytes),
-            LinkContent::Other => self.others += 1,
+            LinkContent::Other => {
+                self.others += 1;
+                let is_known = !packet.link.is_air() && !matches!(packet.link, LinkType::Other(_));
+                self.unread += u64::from(!is_known);
+            }
         }
     }
 

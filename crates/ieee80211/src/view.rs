@@ -133,6 +133,50 @@ impl<'a> MpduView<'a> {
         self.receiver.0[0] & 1 == 0
     }
 
+    /// Returns the address of the sender. That of a control frame may have its group bit set, which tells of a bandwidth
+    /// (9.2.4.3.8).
+    #[must_use]
+    pub fn sender(&self) -> Option<Mac> {
+        let mut from = self.transmitter?;
+        if self.kind() == MpduType::Control {
+            from.0[0] &= !1;
+        }
+        Some(from)
+    }
+
+    /// Returns whether the frame is a beacon.
+    #[must_use]
+    pub const fn is_beacon(&self) -> bool {
+        matches!(self.kind(), MpduType::Management) && self.subtype() == 8
+    }
+
+    /// Returns whether the frame is a probe request.
+    #[must_use]
+    pub const fn is_probe_request(&self) -> bool {
+        matches!(self.kind(), MpduType::Management) && self.subtype() == 4
+    }
+
+    /// Returns whether the frame is a QoS null frame, whose sequence number may be any (10.3.2.14.2).
+    #[must_use]
+    pub const fn is_qos_null(&self) -> bool {
+        matches!(self.kind(), MpduType::Data) && self.subtype() == 12
+    }
+
+    /// Returns the traffic identifier whose sequence numbers are counted by themselves for each receiver: that of QoS
+    /// data to one receiver (10.3.2.14.2). All else of a sender shares one counter.
+    #[must_use]
+    pub fn own_counter(&self) -> Option<u8> {
+        self.qos.filter(|_| self.is_unicast()).map(|it| (it & 0x0F) as u8)
+    }
+
+    /// Returns whether its sender waits for an acknowledgement: not with the ack policy "no ack" (9.2.4.5.4), nor of the
+    /// action frames that ask for none (9.3.3.14).
+    #[must_use]
+    pub const fn asks_for_ack(&self) -> bool {
+        let is_no_ack = matches!(self.qos, Some(qos) if qos >> 5 & 3 == 1);
+        !is_no_ack && !(matches!(self.kind(), MpduType::Management) && self.subtype() == 14)
+    }
+
     /// Returns whether the frame goes to the distribution system.
     #[must_use]
     pub const fn to_ds(&self) -> bool {

@@ -76,11 +76,14 @@ impl Overlaps {
         self.is_timed().then(|| self.pairs.values().fold((0, 0), sum))
     }
 
-    /// Takes an acknowledgement and the end of the frame before it.
-    pub(crate) const fn exchange(&mut self, frame_end_ns: u64, response_begin_ns: u64) {
+    /// Takes an acknowledgement and the end of the frame before it. Returns whether it may answer that frame: it comes in
+    /// time, or times are not believed.
+    pub(crate) const fn exchange(&mut self, frame_end_ns: u64, response_begin_ns: u64) -> bool {
         let after = response_begin_ns.wrapping_sub(frame_end_ns) as i64;
+        let fits = after >= -5_000 && after <= RESPONSE_NS;
         self.exchanges += 1;
-        self.fitting += (after >= -5_000 && after <= RESPONSE_NS) as u64;
+        self.fitting += fits as u64;
+        fits || !self.is_timed()
     }
 
     /// Takes a frame, and looks for others at the same time.

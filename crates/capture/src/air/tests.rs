@@ -188,7 +188,8 @@ fn frames_without_end_under_one_reference_are_no_a_mpdu() {
     radio.ampdu = Some(AmpduField::of(5, false));
     let octets = 1 << 20;
     for number in 1..=5000 {
-        air.take(number, None, &AirCapture80211 { radio, octets, bad: true, frame: &[] });
+        let frame = AirCapture80211 { radio, octets, bad: true, ..AirCapture80211::default() };
+        air.take(number, None, &frame);
     }
     // At 65 Mbit/s.
     let least = 5000 * u64::from(octets) * 8 * 1000 / 65;
