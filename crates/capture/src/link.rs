@@ -198,10 +198,63 @@ mod tests {
         assert_eq!((air.frame.len(), air.octets), (14, 14));
     }
 
+    /// However much of it a cut left; one octet alone may be right by chance.
+    #[test]
+    fn a_part_of_an_fcs_is_no_part_of_the_frame() {
+        let ack = AckFrame { duration: 0, receiver: Mac([2; 6]) }.emit();
+        let mut head = [0; Radiotap::EMIT_MAX];
+        let len = Radiotap::captured(5, 1, -40).emit(&mut head).unwrap();
+        for lost in 0..=6 {
+            let kept = &ack[..ack.len() - lost];
+            let bytes = [&head[..len], kept].concat();
+            let cut = CapturedPacket { octets: (len + 14) as u32, ..packet(127, &bytes) };
+            let LinkContent::Air(air) = content(&cut) else { panic!("of the air") };
+            assert_eq!((air.frame, air.octets), (&ack[..kept.len().min(10)], 14), "{lost}");
+            assert_eq!((air.cut, air.tells_fcs), (lost > 4, true));
+            let bare = CapturedPacket { octets: 14, ..packet(105, kept) };
+            let told = CapturedPacket { fcs: Some(4), ..bare };
+            let LinkContent::Air(air) = content(&told) else { panic!("of the air") };
+            assert_eq!((air.frame.len(), air.cut), (kept.len().min(10), lost > 4), "{lost}");
+            let LinkContent::Air(air) = content(&bare) else { panic!("of the air") };
+            assert_eq!((air.frame.len() == 10, air.cut), (lost <= 2 || lost == 4, lost > 2));
+        }
+    }
+
+    /// A header that says nothing of an FCS, or that there is none, is not believed where a right one is there.
+    #[test]
+    fn a_right_fcs_is_stronger_than_a_header() {
+        let ack = AckFrame { duration: 0, receiver: Mac([2; 6]) }.emit();
+        let mut head = [0; Radiotap::EMIT_MAX];
+        let radio = Radiotap { flags: Some(0), ..Radiotap::default() };
+        let len = radio.emit(&mut head).unwrap();
+        for (frame, expected) in [(&ack[..], 14), (&ack[..10], 14)] {
+            let bytes = [&head[..len], frame].concat();
+            let LinkContent::Air(air) = content(&packet(127, &bytes)) else { panic!("of the air") };
+            assert_eq!((air.frame, air.octets, air.tells_fcs), (&ack[..10], expected, true));
+        }
+        let told = CapturedPacket { fcs: Some(0), ..packet(105, &ack[..10]) };
+        let LinkContent::Air(air) = content(&told) else { panic!("of the air") };
+        assert_eq!((air.frame, air.tells_fcs), (&ack[..10], true));
+    }
+
+    /// Some drivers put the body of a frame at a multiple of four octets.
+    #[test]
+    fn padding_behind_a_header_is_no_part_of_the_body() {
+        let mut frame = [0; 36];
+        frame[0] = 0x88;
+        frame[28..].copy_from_slice(b"\xAA\xAA\x03\0\0\0\x08\0");
+        let mut air = AirCapture80211 { frame: &frame, ..AirCapture80211::default() };
+        assert_eq!(air.view().unwrap().packet(), None);
+        air.radio.flags = Some(Radiotap::PADDED);
+        assert_eq!(air.view().unwrap().packet(), Some((IPV4, &[][..])));
+    }
+
     proptest! {
         #[test]
         fn any_bytes(link in 0_u16..300, bytes: Vec<u8>, octets: u32) {
-            let _ = content(&CapturedPacket { octets, ..packet(link, &bytes) });
+            if let LinkContent::Air(air) = content(&CapturedPacket { octets, ..packet(link, &bytes) }) {
+                prop_assert!(air.view().is_none_or(|it| air.frame.ends_with(it.body)));
+            }
         }
     }
 }

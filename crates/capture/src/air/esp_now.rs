@@ -228,7 +228,11 @@ impl<'a> EspNowContent<'a> {
             let to_all = view.third.is_some_and(Mac::is_broadcast);
             return (to_all && view.is_unicast()).then_some(Self::Protected);
         }
-        let whole = |bytes| frame::parse(bytes).map(|it| Self::Whole(it.1));
+        // A cut may be between two elements.
+        let whole = |bytes| {
+            let found = frame::parse(bytes).filter(|it| !air.cut || it.1.complete());
+            found.map(|it| Self::Whole(it.1))
+        };
         if let Some(it) = whole(air.frame) {
             return Some(it);
         }

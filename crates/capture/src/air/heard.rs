@@ -83,18 +83,19 @@ impl AirAnalysis {
     /// Takes a frame. Returns whether it is the first attempt of a message that was read without fault: what is in it
     /// counts once.
     pub fn take(&mut self, number: u64, at_ns: Option<u64>, air: &AirCapture80211<'_>) -> bool {
-        if self.radios.is_copy(at_ns, air) {
+        let view = air.view();
+        let timed = self.time(at_ns, air);
+        let is_once = view.is_some_and(|it| it.sequence.is_some() && !it.control.retry());
+        if self.radios.is_copy(at_ns, air, is_once, timed.air_ns) {
             self.copies += 1;
             return false;
         }
         self.frames += 1;
-        let timed = self.time(at_ns, air);
         let at_ns = timed.at_ns;
         self.radios.tune(timed.radio, timed.channel, at_ns);
         let air_ns = timed.air_ns.unwrap_or_default();
         self.unrated += u64::from(timed.air_ns.is_none());
         self.channels.entry(timed.channel).or_default().add(air.octets, false, air_ns);
-        let view = air.view();
         if air.bad {
             self.bad.add(air.octets, false, air_ns);
             self.course.add(at_ns.unwrap_or_default(), 3, air_ns);

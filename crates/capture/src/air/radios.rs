@@ -14,7 +14,10 @@ const MOST_RADIOS: u32 = 64;
 const RECENT: usize = 64;
 
 /// Clocks of radios at one computer differ by less, in nanoseconds.
-const COPY_NS: u64 = 5_000_000;
+const CLOCKS_NS: u64 = 5_000_000;
+
+/// Between two attempts there is more than this and the time of the frame, in nanoseconds: a SIFS, a slot, and a DIFS.
+const BETWEEN_NS: u64 = 60_000;
 
 /// No radio leaves a channel and comes back within this, in nanoseconds.
 const SHORTEST_AWAY_NS: u64 = 5_000_000;
@@ -65,15 +68,24 @@ pub(crate) struct Radios {
 }
 
 impl Radios {
-    /// Takes a frame, and returns whether another radio has captured it before.
-    pub(super) fn is_copy(&mut self, at_ns: Option<u64>, air: &AirCapture80211<'_>) -> bool {
+    /// Takes a frame, and returns whether another radio has captured it before. A frame with a number and without the
+    /// retry bit is sent once; of all others the next attempt may have the same octets.
+    pub(super) fn is_copy(
+        &mut self,
+        at_ns: Option<u64>,
+        air: &AirCapture80211<'_>,
+        is_once: bool,
+        air_ns: Option<u64>,
+    ) -> bool {
+        let within =
+            if is_once { CLOCKS_NS } else { air_ns.unwrap_or_default().saturating_add(BETWEEN_NS) };
         let Some(at_ns) = at_ns else { return false };
         let bit = 1 << RadioId::of(air).0;
         let fingerprint = fingerprint(air.frame);
         let same = |it: &&mut Heard| {
             it.fingerprint == fingerprint
                 && it.radios & bit == 0
-                && it.at_ns.abs_diff(at_ns) <= COPY_NS
+                && it.at_ns.abs_diff(at_ns) <= within
         };
         self.radios |= bit;
         if self.radios != bit
