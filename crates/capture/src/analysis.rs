@@ -1,7 +1,7 @@
 //! A whole capture, as it streams by.
 
-use crate::air::AirAnalysis;
 use crate::air::esp_now::CaptureKeys;
+use crate::air::{AirAnalysis, ClassCount};
 use crate::course::CaptureCourse;
 use crate::file::{CaptureError, CaptureReader, CapturedPacket, LinkType};
 use crate::link::{LinkContent, content};
@@ -123,12 +123,12 @@ impl CaptureSummary {
                     return;
                 }
                 let view = air.view().filter(|it| !self.air.is_relayed(it));
-                let ip = view.and_then(|it| it.packet());
-                if let Some((_, bytes)) = ip.filter(|it| IP.contains(&it.0)) {
-                    self.ip(packet, bytes);
+                let packets = view.into_iter().flat_map(|it| it.packets());
+                for (_, bytes) in packets.filter(|it| IP.contains(&it.0)) {
+                    self.ip(packet, bytes, bytes.len() as u64);
                 }
             }
-            LinkContent::Ip(bytes) => self.ip(packet, bytes),
+            LinkContent::Ip(bytes) => self.ip(packet, bytes, packet.octets.into()),
             LinkContent::Other => {
                 self.others += 1;
                 let is_known = !packet.link.is_air() && !matches!(packet.link, LinkType::Other(_));
@@ -137,8 +137,8 @@ impl CaptureSummary {
         }
     }
 
-    fn ip(&mut self, packet: &CapturedPacket<'_>, bytes: &[u8]) {
-        self.ip_course.add(packet.at_ns.unwrap_or_default(), 0, u64::from(packet.octets));
+    fn ip(&mut self, packet: &CapturedPacket<'_>, bytes: &[u8], octets: u64) {
+        self.ip_course.add(packet.at_ns.unwrap_or_default(), 0, octets);
         self.tcp.take(packet.number, packet.at_ns, bytes);
     }
 
@@ -146,6 +146,17 @@ impl CaptureSummary {
     #[must_use]
     pub fn seconds(&self) -> Option<f64> {
         self.times.map(|(first, last)| (last - first) as f64 / 1e9).filter(|it| *it > 0.0)
+    }
+
+    /// Returns the share of time in which the busiest channel was busy, of the time for which it was heard.
+    #[must_use]
+    pub fn busy_share(&self) -> Option<f64> {
+        let all_ns = self.seconds()? * 1e9;
+        let share = |(channel, it): (&u8, &ClassCount)| {
+            let heard_ns = self.air.heard_ns(*channel).map_or(all_ns, |it| it as f64);
+            Some(it.air_ns as f64 / heard_ns).filter(|_| heard_ns > 0.0)
+        };
+        self.air.channels.iter().filter_map(share).max_by(f64::total_cmp)
     }
 
     /// Returns whether the file tells of a link at all.
