@@ -209,7 +209,7 @@ pub(super) struct EspNowHeard<'a> {
 /// Content of a frame of ESP-NOW.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum EspNowContent<'a> {
-    /// Its elements.
+    /// Elements, whole.
     Whole(frame::VendorElements<'a>),
     /// The lengths of data that the heads of its elements tell; the frame was cut behind the first of them.
     Cut(usize),

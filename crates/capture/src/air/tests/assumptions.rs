@@ -1,4 +1,4 @@
-//! What a capture may look like that the analysis once took for granted: a test for each assumption.
+//! Captures unlike those that the analysis once took for granted: a test for each assumption.
 
 use super::*;
 use crate::file::tests::Order;
@@ -28,7 +28,7 @@ fn control(control: u16, to: Mac, from: Mac, rest: &[u8]) -> Vec<u8> {
     out
 }
 
-/// QoS data to the access point.
+/// Returns QoS data to the access point.
 fn qos(number: u16, qos: u16, rest: &[u8]) -> Vec<u8> {
     mpdu(0x0188, [AP, A, AP], number, &[&qos.to_le_bytes(), rest].concat())
 }
@@ -408,7 +408,7 @@ fn a_bandwidth_in_an_address_is_no_other_station() {
     assert_eq!(seen.air.stations.keys().collect::<Vec<_>>(), [&A]);
 }
 
-/// What the MAC has encrypted shows ESP-NOW by address 3 alone; action frames of a network have its address there.
+/// Frames that the MAC has encrypted show ESP-NOW by address 3 alone; action frames of a network have its address there.
 #[test]
 fn esp_now_may_be_encrypted() {
     let mut air = Monitor::default();
@@ -489,8 +489,7 @@ fn four_octets_behind_a_frame_may_be_anything() {
 /// Times that go back are counted, and end no station's sleep before it began.
 #[test]
 fn times_may_go_back() {
-    let mut air = Monitor::default();
-    air.us = 5 * S;
+    let mut air = Monitor { us: 5 * S, ..Monitor::default() };
     air.plain(&mpdu(0x1148, [AP, A, AP], 1, &[]));
     air.us = 9 * S;
     air.plain(&mpdu(0x0108, [AP, B, AP], 1, b"data"));
