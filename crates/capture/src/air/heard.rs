@@ -246,6 +246,7 @@ impl AirAnalysis {
             self.overlaps.take(AirInterval {
                 number,
                 from,
+                radio: timed.radio,
                 channel: timed.channel,
                 begin_ns,
                 end_ns,
@@ -412,7 +413,9 @@ impl AirAnalysis {
         fate: FrameFate,
     ) {
         let Some((begin_ns, end_ns)) = timed.begin_ns.zip(timed.end_ns) else { return };
-        if self.shown.len() >= super::SHOWN {
+        // Clocks of two radios have nothing in common.
+        let is_other = *self.shown_radio.get_or_insert(timed.radio) != timed.radio;
+        if is_other || self.shown.len() >= super::SHOWN {
             return;
         }
         let frame = AirFrame {

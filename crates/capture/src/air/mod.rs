@@ -114,6 +114,7 @@ pub struct AirAnalysis {
     pub shown: Vec<AirFrame>,
     /// Stations of `shown`.
     pub shown_stations: Vec<Mac>,
+    shown_radio: Option<radios::RadioId>,
     keys: CaptureKeys,
     counters: BTreeMap<SequenceCounter, (u16, Option<u64>)>,
     pending: BTreeMap<heard::AirPlace, heard::Pending>,

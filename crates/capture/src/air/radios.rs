@@ -24,7 +24,7 @@ const SHORTEST_AWAY_NS: u64 = 5_000_000;
 
 /// A radio that captured: its place among those that are told apart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct RadioId(u8);
+pub(crate) struct RadioId(u8);
 
 impl RadioId {
     /// Returns the radio of a frame.

@@ -298,6 +298,25 @@ fn a_second_radio_makes_no_frame_twice() {
     assert_eq!(both.packets, both.air.frames + both.air.copies);
 }
 
+/// Clocks of two radios have nothing in common: what is at one time by both is no collision, and no acknowledgement.
+#[test]
+fn radios_have_clocks_of_their_own() {
+    let mut air = Monitor::default();
+    for number in 0..8 {
+        air.after(5000).esp_now((A, AP), number, false, &[1; 100]);
+        air.ack(A);
+        let shift = |it: &mut Radiotap| it.tsft = it.tsft.map(|it| it - 1500);
+        air.after(200).frame(&mpdu(0x0108, [AP, B, AP], number, &[2; 100]), shift);
+        // The acknowledgement was heard by the first radio alone.
+        air.ack(B);
+    }
+    air.interfaces = [0, 0, 1, 0].repeat(8);
+    let seen = air.seen("");
+    assert_eq!(seen.air.overlaps.counts(), Some((0, 0)));
+    assert_eq!((link(&seen, A, AP, true).acked, link(&seen, B, AP, false).acked), (8, 8));
+    assert!(seen.air.shown.iter().all(|it| it.octets != 128));
+}
+
 /// A radio that changes its channel: what it does not hear meanwhile is not lost, and each channel is busy for a share of
 /// the time in which it was heard.
 #[test]
