@@ -29,7 +29,9 @@ pub fn capture_packets(data: &[u8]) {
             if usize::from(*kind) % LINKS.len() == number {
                 packets += 1;
                 let length = packet.len() as u32;
-                for word in [us / 1_000_000, us % 1_000_000, length, length] {
+                // Some are cut, by up to seven octets.
+                let stated = length + u32::from(kind >> 5);
+                for word in [us / 1_000_000, us % 1_000_000, length, stated] {
                     file.extend(word.to_le_bytes());
                 }
                 file.extend(packet);

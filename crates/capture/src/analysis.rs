@@ -1,14 +1,13 @@
 //! A whole capture, as it streams by.
 
-use crate::air::AirAnalysis;
 use crate::air::esp_now::CaptureKeys;
+use crate::air::{AirAnalysis, ClassCount};
 use crate::course::CaptureCourse;
 use crate::file::{CaptureError, CaptureReader, CapturedPacket, LinkType};
 use crate::link::{LinkContent, content};
 use crate::tcp::{TcpAnalysis, TcpFlow};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
-use espbench_ieee80211::view::MpduView;
 
 /// EtherTypes of IP.
 const IP: [u16; 2] = [0x0800, 0x86DD];
@@ -44,10 +43,14 @@ pub struct CaptureSummary {
     pub links: BTreeMap<LinkType, u64>,
     /// Packets that are neither of IEEE 802.11 nor of IP.
     pub others: u64,
+    /// Those of them whose link type is unknown, or whose radio header cannot be read.
+    pub unread: u64,
     /// First and last time, in nanoseconds since 1970.
     pub times: Option<(u64, u64)>,
     /// Packets whose time is before that of the one before.
     pub back: u64,
+    /// Longest step back of the time, in nanoseconds.
+    pub back_ns: u64,
     /// Whether the file ends within a packet.
     pub cut: bool,
     /// Fault that ended the reading before the file's end.
@@ -92,7 +95,7 @@ impl CaptureAnalysis {
             (Some(fault), _) | (None, Err(fault)) if self.seen.packets == 0 => return Err(fault),
             (_, cut) => self.seen.cut = cut.unwrap_or(true),
         }
-        self.seen.air.finish(self.seen.last_ns);
+        self.seen.air.finish(self.seen.times.map(|it| it.1));
         self.seen.flows = self.seen.tcp.finish();
         Ok(self.seen)
     }
@@ -108,27 +111,34 @@ impl CaptureSummary {
         if let Some(at) = packet.at_ns {
             let (first, last) = self.times.unwrap_or((at, at));
             self.times = Some((first.min(at), last.max(at)));
-            self.back += u64::from(self.last_ns.is_some_and(|it| at < it));
+            let back = self.last_ns.map_or(0, |it| it.saturating_sub(at));
+            self.back += u64::from(back > 0);
+            self.back_ns = self.back_ns.max(back);
             self.last_ns = Some(at);
         }
         match content(packet) {
             LinkContent::Air(air) => {
+                self.air.radios.at_once |= packet.simulated;
                 if !self.air.take(packet.number, packet.at_ns, &air) {
                     return;
                 }
-                let view = MpduView::parse(air.frame).filter(|it| !self.air.is_relayed(it));
-                let ip = view.and_then(|it| it.packet());
-                if let Some((_, bytes)) = ip.filter(|it| IP.contains(&it.0)) {
-                    self.ip(packet, bytes);
+                let view = air.view().filter(|it| !self.air.is_relayed(it));
+                let packets = view.into_iter().flat_map(|it| it.packets());
+                for (_, bytes) in packets.filter(|it| IP.contains(&it.0)) {
+                    self.ip(packet, bytes, bytes.len() as u64);
                 }
             }
-            LinkContent::Ip(bytes) => self.ip(packet, bytes),
-            LinkContent::Other => self.others += 1,
+            LinkContent::Ip(bytes) => self.ip(packet, bytes, packet.octets.into()),
+            LinkContent::Other => {
+                self.others += 1;
+                let is_known = !packet.link.is_air() && !matches!(packet.link, LinkType::Other(_));
+                self.unread += u64::from(!is_known);
+            }
         }
     }
 
-    fn ip(&mut self, packet: &CapturedPacket<'_>, bytes: &[u8]) {
-        self.ip_course.add(packet.at_ns.unwrap_or_default(), 0, u64::from(packet.octets));
+    fn ip(&mut self, packet: &CapturedPacket<'_>, bytes: &[u8], octets: u64) {
+        self.ip_course.add(packet.at_ns.unwrap_or_default(), 0, octets);
         self.tcp.take(packet.number, packet.at_ns, bytes);
     }
 
@@ -136,6 +146,17 @@ impl CaptureSummary {
     #[must_use]
     pub fn seconds(&self) -> Option<f64> {
         self.times.map(|(first, last)| (last - first) as f64 / 1e9).filter(|it| *it > 0.0)
+    }
+
+    /// Returns the share of time in which the busiest channel was busy, of the time for which it was heard.
+    #[must_use]
+    pub fn busy_share(&self) -> Option<f64> {
+        let all_ns = self.seconds()? * 1e9;
+        let share = |(channel, it): (&u8, &ClassCount)| {
+            let heard_ns = self.air.heard_ns(*channel).map_or(all_ns, |it| it as f64);
+            Some(it.air_ns as f64 / heard_ns).filter(|_| heard_ns > 0.0)
+        };
+        self.air.channels.iter().filter_map(share).max_by(f64::total_cmp)
     }
 
     /// Returns whether the file tells of a link at all.

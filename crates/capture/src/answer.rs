@@ -58,6 +58,10 @@ pub fn answer(it: &CaptureDocument) -> Vec<String> {
     if it.frames == 0 && with_data.is_empty() {
         out.push(format!("IP: {}, no TCP with data.", plural(it.ip_packets, "packet")));
     }
+    let limits = it.limits.words();
+    if !limits.is_empty() {
+        out.push(format!("limits: {}.", limits.join("; ")));
+    }
     if it.dropped > 0 {
         out.push(format!("{} more stations, links or connections than are kept.", it.dropped));
     }

@@ -4,6 +4,7 @@ use crate::air::class::FrameClass;
 use crate::air::esp_now::type_name;
 use crate::air::link::{LinkKey, LinkRecord, RateCount};
 use crate::analysis::CaptureSummary;
+use crate::limits::CaptureLimits;
 use crate::tcp::end::TcpEnd;
 use crate::tcp::limit::TcpLimit;
 use crate::tcp::{TcpAddress, TcpFlow};
@@ -80,9 +81,10 @@ pub struct LinkRow {
     pub frames: u64,
     /// Retries among them.
     pub retries: u64,
-    /// Messages: different sequence numbers.
+    /// Messages.
     pub messages: u64,
-    /// Share of messages that were acknowledged; unknown for groups, and where no acknowledgement is heard.
+    /// Share of messages that were acknowledged; unknown for groups, and where no acknowledgement is heard, though the
+    /// sender does not repeat.
     pub delivered: Option<f64>,
     /// First frames of messages without an acknowledgement.
     pub unacknowledged: Vec<u64>,
@@ -322,6 +324,8 @@ pub struct CaptureDocument {
     pub ip_packets: u64,
     /// TCP by direction, those first with most data.
     pub tcp: Vec<TcpRow>,
+    /// Facts that limit what it tells.
+    pub limits: CaptureLimits,
     /// Records that found no room.
     pub dropped: u64,
 }
@@ -345,7 +349,8 @@ impl CaptureDocument {
     pub fn of(file: &str, seen: &CaptureSummary) -> Self {
         let air = &seen.air;
         let all_ns = seen.seconds().unwrap_or_default() * 1e9;
-        let share = Share { all_ns, known: air.unrated < air.frames };
+        let is_still = air.channel_changes() == 0;
+        let share = Share { all_ns, known: air.unrated < air.frames && is_still };
         let kinds = FrameClass::ALL.into_iter().filter_map(|kind| {
             let it = air.classes.get(&kind)?;
             let (frames, retries, octets) = (it.frames, it.retries, it.octets);
@@ -372,7 +377,11 @@ impl CaptureDocument {
                 .map(|(channel, it)| ChannelRow {
                     channel: Some(*channel).filter(|it| *it > 0),
                     frames: it.frames,
-                    busy: share.of(it.air_ns),
+                    busy: match air.heard_ns(*channel) {
+                        Some(ns) => (it.air_ns <= ns && ns > 0 && air.unrated < air.frames)
+                            .then(|| it.air_ns as f64 / ns as f64),
+                        None => share.of(it.air_ns),
+                    },
                 })
                 .collect(),
             overlapping: air.overlaps.counts(),
@@ -386,6 +395,7 @@ impl CaptureDocument {
             leaves: leaves(seen),
             ip_packets: seen.tcp.packets[0],
             tcp: tcp(seen),
+            limits: CaptureLimits::of(seen),
             dropped,
         }
     }
@@ -413,8 +423,7 @@ fn links(seen: &CaptureSummary, share: Share) -> Vec<LinkRow> {
 
 fn link(key: LinkKey, it: &LinkRecord, hears: bool, share: Share) -> LinkRow {
     let is_unicast = key.to.0[0] & 1 == 0;
-    let delivered =
-        (is_unicast && hears && it.messages > 0).then(|| it.acked as f64 / it.messages as f64);
+    let delivered = it.delivered().filter(|_| is_unicast && hears);
     let rate = |(kbit_s, count): (&u32, &RateCount)| RateShare {
         kbit_s: *kbit_s,
         frames: count.frames,

@@ -8,6 +8,7 @@
 //! | [`air`] | frames of IEEE 802.11: the medium, links, ESP-NOW |
 //! | [`tcp`] | TCP connections: what is sent again, windows, round trips, who limits |
 //! | [`document`] | what a capture told, as values for JSON and tables |
+//! | [`limits`] | what of a capture was not read, and what it cannot tell |
 //! | [`answer`] | the answer in a few sentences |
 //! | [`report`] | tables, figures and a timeline |
 //! | [`lua`] | a dissector for Wireshark |
@@ -26,6 +27,7 @@ pub mod answer;
 pub mod course;
 pub mod document;
 pub mod file;
+pub mod limits;
 pub mod link;
 pub mod lua;
 pub mod report;

@@ -4,6 +4,7 @@ use crate::file::{CapturedPacket, LinkType};
 use espbench_ieee80211::mpdu;
 use espbench_ieee80211::ppi;
 use espbench_ieee80211::radiotap::Radiotap;
+use espbench_ieee80211::view::MpduView;
 
 /// EtherTypes of IP, and of a VLAN's tag.
 const IPV4: u16 = 0x0800;
@@ -22,16 +23,33 @@ pub enum LinkContent<'a> {
 }
 
 /// A frame as a radio captured it.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct AirCapture80211<'a> {
+    /// Interface that captured it, counted over the file's sections.
+    pub interface: u32,
     /// Knowledge of the capturing radio.
     pub radio: Radiotap,
     /// Octets of the MPDU with its FCS.
     pub octets: u32,
     /// Whether its FCS is wrong.
     pub bad: bool,
+    /// Whether octets of the frame are missing, those of its FCS aside.
+    pub cut: bool,
+    /// Whether it is known if the FCS is there.
+    pub tells_fcs: bool,
     /// Frame without its FCS.
     pub frame: &'a [u8],
+}
+
+impl<'a> AirCapture80211<'a> {
+    /// Returns the view of the frame, without what a driver puts between header and body.
+    #[must_use]
+    pub fn view(&self) -> Option<MpduView<'a>> {
+        let view = MpduView::parse(self.frame)?;
+        let head = self.frame.len() - view.body.len();
+        let pad = if self.radio.is_padded() { head.next_multiple_of(4) - head } else { 0 };
+        Some(MpduView { body: view.body.get(pad..).unwrap_or_default(), ..view })
+    }
 }
 
 /// Octets of the longest MPDU, which VHT and later PHYs carry (IEEE 802.11-2020, Table 9-25).
@@ -81,22 +99,35 @@ fn ip(bytes: &[u8]) -> Option<LinkContent<'_>> {
 
 fn air<'a>(packet: &CapturedPacket<'a>, radio: Radiotap, bytes: &'a [u8]) -> LinkContent<'a> {
     let head = packet.bytes.len() - bytes.len();
-    let stated = packet.octets.saturating_sub(head as u32);
-    let is_cut = stated as usize > bytes.len();
+    let stated = packet.octets.saturating_sub(head as u32) as usize;
+    let lost = stated.saturating_sub(bytes.len());
     // A file may state any length. One that no frame has is not believed, and the frame counts as long as what was kept.
-    let octets = if stated <= MOST_MPDU { stated } else { 0 }.max(bytes.len() as u32);
-    // Where nothing tells whether the FCS is there, a right one tells it.
-    let has_fcs = match radio.flags {
-        Some(_) => radio.fcs_at_end(),
-        None => !is_cut && mpdu::check_fcs(bytes).is_some(),
+    let octets = if stated as u32 <= MOST_MPDU { stated } else { 0 }.max(bytes.len()) as u32;
+    let told = match (radio.flags, packet.fcs) {
+        (Some(_), _) => Some(radio.fcs_at_end()),
+        (None, told) => told.map(|it| usize::from(it) == mpdu::FCS_LEN),
     };
-    let fcs_len = mpdu::FCS_LEN;
-    let frame = match (has_fcs, is_cut) {
-        (true, false) => bytes.get(..bytes.len().saturating_sub(fcs_len)).unwrap_or_default(),
-        _ => bytes,
-    };
-    let octets = if has_fcs { octets } else { octets.saturating_add(fcs_len as u32) };
-    LinkContent::Air(AirCapture80211 { radio, octets, bad: radio.bad_fcs() || packet.bad, frame })
+    // A right FCS tells that it is there, whatever a header says.
+    let has_fcs = told == Some(true) || ends_with_fcs(bytes, lost);
+    let left = if has_fcs { mpdu::FCS_LEN.saturating_sub(lost) } else { 0 };
+    let octets = if has_fcs { octets } else { octets.saturating_add(mpdu::FCS_LEN as u32) };
+    LinkContent::Air(AirCapture80211 {
+        interface: packet.interface,
+        radio,
+        octets,
+        bad: radio.bad_fcs() || packet.bad,
+        cut: lost > if has_fcs { mpdu::FCS_LEN } else { 0 },
+        tells_fcs: has_fcs || told.is_some(),
+        frame: bytes.get(..bytes.len().saturating_sub(left)).unwrap_or_default(),
+    })
+}
+
+/// Returns whether a frame that was cut by `lost` octets ends with what is left of its FCS. One octet that is right may
+/// be so by chance.
+fn ends_with_fcs(bytes: &[u8], lost: usize) -> bool {
+    let left = mpdu::FCS_LEN.saturating_sub(lost);
+    let parts = bytes.len().checked_sub(left).and_then(|at| bytes.split_at_checked(at));
+    left >= 2 && parts.is_some_and(|(frame, fcs)| mpdu::crc32(frame).to_le_bytes().starts_with(fcs))
 }
 
 #[cfg(test)]
@@ -112,9 +143,12 @@ mod tests {
         CapturedPacket {
             number: 1,
             at_ns: None,
+            interface: 0,
             link,
             octets: bytes.len() as u32,
             bad: false,
+            fcs: None,
+            simulated: false,
             bytes,
         }
     }
@@ -164,10 +198,63 @@ mod tests {
         assert_eq!((air.frame.len(), air.octets), (14, 14));
     }
 
+    /// However much of it a cut left; one octet alone may be right by chance.
+    #[test]
+    fn a_part_of_an_fcs_is_no_part_of_the_frame() {
+        let ack = AckFrame { duration: 0, receiver: Mac([2; 6]) }.emit();
+        let mut head = [0; Radiotap::EMIT_MAX];
+        let len = Radiotap::captured(5, 1, -40).emit(&mut head).unwrap();
+        for lost in 0..=6 {
+            let kept = &ack[..ack.len() - lost];
+            let bytes = [&head[..len], kept].concat();
+            let cut = CapturedPacket { octets: (len + 14) as u32, ..packet(127, &bytes) };
+            let LinkContent::Air(air) = content(&cut) else { panic!("of the air") };
+            assert_eq!((air.frame, air.octets), (&ack[..kept.len().min(10)], 14), "{lost}");
+            assert_eq!((air.cut, air.tells_fcs), (lost > 4, true));
+            let bare = CapturedPacket { octets: 14, ..packet(105, kept) };
+            let told = CapturedPacket { fcs: Some(4), ..bare };
+            let LinkContent::Air(air) = content(&told) else { panic!("of the air") };
+            assert_eq!((air.frame.len(), air.cut), (kept.len().min(10), lost > 4), "{lost}");
+            let LinkContent::Air(air) = content(&bare) else { panic!("of the air") };
+            assert_eq!((air.frame.len() == 10, air.cut), (lost <= 2 || lost == 4, lost > 2));
+        }
+    }
+
+    /// A header that says nothing of an FCS, or that there is none, is not believed where a right one is there.
+    #[test]
+    fn a_right_fcs_is_stronger_than_a_header() {
+        let ack = AckFrame { duration: 0, receiver: Mac([2; 6]) }.emit();
+        let mut head = [0; Radiotap::EMIT_MAX];
+        let radio = Radiotap { flags: Some(0), ..Radiotap::default() };
+        let len = radio.emit(&mut head).unwrap();
+        for (frame, expected) in [(&ack[..], 14), (&ack[..10], 14)] {
+            let bytes = [&head[..len], frame].concat();
+            let LinkContent::Air(air) = content(&packet(127, &bytes)) else { panic!("of the air") };
+            assert_eq!((air.frame, air.octets, air.tells_fcs), (&ack[..10], expected, true));
+        }
+        let told = CapturedPacket { fcs: Some(0), ..packet(105, &ack[..10]) };
+        let LinkContent::Air(air) = content(&told) else { panic!("of the air") };
+        assert_eq!((air.frame, air.tells_fcs), (&ack[..10], true));
+    }
+
+    /// Some drivers put the body of a frame at a multiple of four octets.
+    #[test]
+    fn padding_behind_a_header_is_no_part_of_the_body() {
+        let mut frame = [0; 36];
+        frame[0] = 0x88;
+        frame[28..].copy_from_slice(b"\xAA\xAA\x03\0\0\0\x08\0");
+        let mut air = AirCapture80211 { frame: &frame, ..AirCapture80211::default() };
+        assert_eq!(air.view().unwrap().packet(), None);
+        air.radio.flags = Some(Radiotap::PADDED);
+        assert_eq!(air.view().unwrap().packet(), Some((IPV4, &[][..])));
+    }
+
     proptest! {
         #[test]
         fn any_bytes(link in 0_u16..300, bytes: Vec<u8>, octets: u32) {
-            let _ = content(&CapturedPacket { octets, ..packet(link, &bytes) });
+            if let LinkContent::Air(air) = content(&CapturedPacket { octets, ..packet(link, &bytes) }) {
+                prop_assert!(air.view().is_none_or(|it| air.frame.ends_with(it.body)));
+            }
         }
     }
 }

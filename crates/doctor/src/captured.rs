@@ -21,6 +21,7 @@ use espbench_capture::air::StationRecord;
 use espbench_capture::air::link::{LinkKey, LinkRecord, SeenFrames};
 use espbench_capture::air::network::LeaveKind;
 use espbench_capture::analysis::CaptureSummary;
+use espbench_capture::limits::CaptureLimits;
 use espbench_capture::tcp::TcpFlow;
 use espbench_capture::tcp::limit::TcpLimit;
 
@@ -84,6 +85,18 @@ fn notes(seen: &CaptureSummary) -> Vec<String> {
                 it.longest
             ));
         }
+    }
+    let limits = CaptureLimits::of(seen);
+    if limits.silent_links > 0 {
+        out.push(format!(
+            "The acknowledgements of {} are not heard, and the sender repeats nothing: place the capturing radio nearer.",
+            if limits.silent_links == 1 { "a link".into() } else { format!("{} links", limits.silent_links) }
+        ));
+    }
+    if limits.channel_changes > 0 {
+        out.push(
+            "The capturing radio changed its channel: it heard each for a part of the time. Capture on one channel.".into(),
+        );
     }
     if seen.cut || seen.fault.is_some() {
         out.push(
@@ -201,7 +214,8 @@ fn links(seen: &CaptureSummary, out: &mut Vec<CauseFinding>) {
         if key.to.0[0] & 1 != 0 {
             continue;
         }
-        let never = hears && it.messages >= LEAST && it.acked == 0;
+        // A sender that does not repeat is content: then the radio does not hear the receiver.
+        let never = hears && it.messages >= LEAST && it.delivered() == Some(0.0);
         let answered = seen.air.stations.contains_key(&key.to);
         if key.esp_now && never {
             let text = format!("{} -> {}, not acknowledged", key.from, key.to);
@@ -316,7 +330,7 @@ fn medium(seen: &CaptureSummary, out: &mut Vec<CauseFinding>) {
             ));
         }
     }
-    let busy = seen.seconds().map_or(0.0, |s| seen.air.busy_ns() as f64 / 1e9 / s);
+    let busy = seen.busy_share().unwrap_or_default();
     if busy >= BUSY && seen.air.frames > 200 {
         let retries: u64 = seen.air.classes.values().map(|it| it.retries).sum();
         let evidence = Evidence {

@@ -20,6 +20,13 @@ impl Mac {
         self == Self::BROADCAST
     }
 
+    /// Returns whether the address is locally administered, as those are that a device makes up for itself.
+    #[must_use]
+    #[inline]
+    pub const fn is_local(self) -> bool {
+        self.0[0] & 2 != 0
+    }
+
     /// Returns the address at `offset` of `bytes`, if six bytes stand there.
     #[must_use]
     #[inline]

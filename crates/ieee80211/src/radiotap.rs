@@ -12,7 +12,7 @@
 //! | bit | bytes | aligned | field |
 //! |---|---|---|---|
 //! | 0 | 8 | 8 | TSFT: the MAC's clock when the first bit arrived, microseconds |
-//! | 1 | 1 | 1 | flags: 0x10 FCS at the end, 0x40 FCS is wrong, … |
+//! | 1 | 1 | 1 | flags: 0x10 FCS at the end, 0x20 the header is padded, 0x40 FCS is wrong, … |
 //! | 2 | 1 | 1 | rate, 500 kbit/s |
 //! | 3 | 2+2 | 2 | channel: frequency in MHz, then flags: 0x20 CCK, 0x40 OFDM, 0x80 2.4 GHz, 0x100 5 GHz |
 //! | 4 | 2 | 2 | hop set and pattern (FHSS) |
@@ -230,6 +230,8 @@ const FIELDS: [(usize, usize); 24] = [
 impl Radiotap {
     /// Flag: the frame had a short preamble.
     pub const SHORT_PREAMBLE: u8 = 0x02;
+    /// Flag: the driver has filled the header up to a multiple of four octets.
+    pub const PADDED: u8 = 0x20;
     /// Flag: the frame ends with its FCS.
     pub const FCS_AT_END: u8 = 0x10;
     /// Flag: the FCS is wrong.
@@ -260,6 +262,12 @@ impl Radiotap {
     #[must_use]
     pub const fn fcs_at_end(&self) -> bool {
         matches!(self.flags, Some(flags) if flags & Self::FCS_AT_END != 0)
+    }
+
+    /// Returns whether the frame's header was filled up to a multiple of four octets.
+    #[must_use]
+    pub const fn is_padded(&self) -> bool {
+        matches!(self.flags, Some(flags) if flags & Self::PADDED != 0)
     }
 
     /// Returns whether the capturing radio found the FCS wrong.

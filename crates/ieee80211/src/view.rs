@@ -133,6 +133,51 @@ impl<'a> MpduView<'a> {
         self.receiver.0[0] & 1 == 0
     }
 
+    /// Returns the address of the sender. That of a control frame may have its group bit set, which tells of a bandwidth
+    /// (9.2.4.3.8).
+    #[must_use]
+    pub fn sender(&self) -> Option<Mac> {
+        let mut from = self.transmitter?;
+        if self.kind() == MpduType::Control {
+            from.0[0] &= !1;
+        }
+        Some(from)
+    }
+
+    /// Returns whether the frame is a beacon.
+    #[must_use]
+    pub const fn is_beacon(&self) -> bool {
+        matches!(self.kind(), MpduType::Management) && self.subtype() == 8
+    }
+
+    /// Returns whether the frame is a probe request.
+    #[must_use]
+    pub const fn is_probe_request(&self) -> bool {
+        matches!(self.kind(), MpduType::Management) && self.subtype() == 4
+    }
+
+    /// Returns whether the frame is a QoS null frame, whose sequence number may be any (10.3.2.14.2).
+    #[must_use]
+    pub const fn is_qos_null(&self) -> bool {
+        matches!(self.kind(), MpduType::Data) && self.subtype() == 12
+    }
+
+    /// Returns the traffic identifier whose sequence numbers are counted by themselves for each receiver: that of QoS
+    /// data to one receiver (10.3.2.14.2). All else of a sender shares one counter.
+    #[must_use]
+    pub fn own_counter(&self) -> Option<u8> {
+        self.qos.filter(|_| self.is_unicast()).map(|it| (it & 0x0F) as u8)
+    }
+
+    /// Returns whether its sender waits for an acknowledgement: not with the ack policy "no ack" (9.2.4.5.4), nor of the
+    /// action frames that ask for none (9.3.3.14).
+    #[must_use]
+    pub const fn asks_for_ack(&self) -> bool {
+        let is_no_ack = matches!(self.qos, Some(qos) if qos >> 5 & 3 == 1);
+        let is_action_no_ack = matches!(self.kind(), MpduType::Management) && self.subtype() == 14;
+        !is_no_ack && !is_action_no_ack
+    }
+
     /// Returns whether the frame goes to the distribution system.
     #[must_use]
     pub const fn to_ds(&self) -> bool {
@@ -161,15 +206,33 @@ impl<'a> MpduView<'a> {
     /// `None` for all other frames, and for fragments behind the first.
     #[must_use]
     pub fn packet(&self) -> Option<(u16, &'a [u8])> {
-        if !self.has_msdu() || self.control.protected() || self.fragment != 0 {
-            return None;
-        }
-        // An A-MSDU has addresses and a length before each part (9.3.2.2.2).
-        let aggregated = matches!(self.qos, Some(qos) if qos & 0x0080 != 0);
-        let msdu = if aggregated { self.body.get(14..)? } else { self.body };
-        let rest = msdu.strip_prefix(&LLC_SNAP)?;
-        let (kind, packet) = rest.split_first_chunk()?;
-        Some((u16::from_be_bytes(*kind), packet))
+        self.packets().next()
+    }
+
+    /// Returns the EtherTypes and the packets of an unencrypted data frame: of an A-MSDU all that are of SNAP, of another
+    /// frame one. None for all other frames, and for fragments behind the first.
+    pub fn packets(&self) -> impl Iterator<Item = (u16, &'a [u8])> + use<'a> {
+        let is_read = self.has_msdu() && !self.control.protected() && self.fragment == 0;
+        let is_aggregated = matches!(self.qos, Some(qos) if qos & 0x0080 != 0);
+        let mut rest = if is_read { self.body } else { &[] };
+        core::iter::from_fn(move || {
+            if rest.is_empty() {
+                return None;
+            }
+            if !is_aggregated {
+                return Some(core::mem::take(&mut rest));
+            }
+            // Each part has two addresses and a length before it, and begins at a multiple of four (9.3.2.2.2).
+            let (head, behind) = rest.split_first_chunk::<14>()?;
+            let length = usize::from(u16::from_be_bytes([head[12], head[13]]));
+            let next = (head.len() + length).next_multiple_of(4);
+            rest = rest.get(next..).unwrap_or_default();
+            Some(behind.get(..length).unwrap_or(behind))
+        })
+        .filter_map(|msdu| {
+            let (kind, packet) = msdu.strip_prefix(&LLC_SNAP)?.split_first_chunk()?;
+            Some((u16::from_be_bytes(*kind), packet))
+        })
     }
 }
 
@@ -221,6 +284,26 @@ mod tests {
         assert!(!view.has_msdu() && view.packet().is_none() && view.is_unicast());
     }
 
+    /// Two parts, the first filled up to a multiple of four; a third that is cut.
+    #[test]
+    fn an_a_msdu_has_several_packets() {
+        let part = |packet: &[u8], length: usize| {
+            let head = [&[0; 12][..], &(8 + length as u16).to_be_bytes(), &LLC_SNAP].concat();
+            [&head[..], &[8, 0], packet].concat()
+        };
+        let mut frame = [0; 26].to_vec();
+        (frame[0], frame[1], frame[24]) = (0x88, 2, 0x80);
+        frame.extend(part(b"first", 5));
+        frame.resize(frame.len() + 1, 0);
+        frame.extend([part(b"it's second!!", 13), [0].into(), part(b"cut", 40)].concat());
+        let view = MpduView::parse(&frame).unwrap();
+        let packets: std::vec::Vec<_> = view.packets().map(|it| it.1).collect();
+        assert_eq!(packets, [&b"first"[..], b"it's second!!", b"cut"]);
+        assert_eq!(view.packet(), Some((wlan::IPV4, &b"first"[..])));
+        frame[1] |= 0x40;
+        assert_eq!(MpduView::parse(&frame).unwrap().packets().count(), 0, "encrypted");
+    }
+
     #[test]
     fn control_frames_have_the_addresses_of_their_subtype() {
         let mut buf = [0; ControlFrame::LONGEST];
@@ -245,7 +328,8 @@ mod tests {
         #[test]
         fn any_bytes_have_a_view_or_none(bytes: std::vec::Vec<u8>) {
             if let Some(view) = MpduView::parse(&bytes) {
-                let _ = (view.packet(), view.has_msdu());
+                let _ = (view.packet(), view.has_msdu(), view.sender());
+                prop_assert!(view.packets().count() <= bytes.len());
                 prop_assert!(bytes.ends_with(view.body) && bytes.len() >= 10);
             }
             let _ = element(&bytes, 5);

@@ -3,7 +3,6 @@
 use espbench_dot11::radio::{
     ChannelWidth, GuardInterval, He, HeFormat, HeGuard, Hr, Mcs, Ofdm, WifiMode,
 };
-use espbench_ieee80211::mpdu::FrameControl;
 use espbench_ieee80211::radiotap::{HeField, Radiotap};
 use espbench_ieee80211::view::{MpduType, MpduView};
 use espbench_measure::air::timeline::AirtimeKind;
@@ -123,9 +122,15 @@ impl FrameClass {
     }
 }
 
-/// Returns whether a frame may be ESP-NOW: an action frame.
-pub(crate) const fn is_action(view: &MpduView<'_>) -> bool {
-    view.control.is(FrameControl::ACTION)
+/// Returns a number that octets have in common with their copies, and hardly with others.
+pub(crate) fn fingerprint(bytes: &[u8]) -> u64 {
+    let (words, rest) = bytes.as_chunks::<8>();
+    let mut last = [0; 8];
+    last.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
+    let mix = |sum: u64, word: u64| (sum.rotate_left(5) ^ word).wrapping_mul(0x517C_C1B7_2722_0A95);
+    let sum = words.iter().fold(bytes.len() as u64, |sum, it| mix(sum, u64::from_le_bytes(*it)));
+    let sum = mix(sum, u64::from_le_bytes(last));
+    sum ^ sum >> 32
 }
 
 /// Returns the mode of a captured frame; `None` where the capture does not tell it, and for modes of more than one
@@ -136,7 +141,11 @@ pub fn mode(radio: &Radiotap) -> Option<WifiMode> {
         return he_mode(he);
     }
     if let Some(mcs) = radio.mcs {
-        let width = if mcs.flags & 3 == 1 { ChannelWidth::Mhz40 } else { ChannelWidth::Mhz20 };
+        if mcs.known & 2 == 0 {
+            return None;
+        }
+        let is_wide = mcs.known & 1 != 0 && mcs.flags & 3 == 1;
+        let width = if is_wide { ChannelWidth::Mhz40 } else { ChannelWidth::Mhz20 };
         let short = mcs.known & 4 != 0 && mcs.flags & 4 != 0;
         let guard = if short { GuardInterval::Short } else { GuardInterval::Long };
         return Some(WifiMode::ht(Mcs::of(mcs.index)?, width, guard));

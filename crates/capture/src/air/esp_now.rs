@@ -4,6 +4,7 @@
 //! length is that of the payload.
 
 use super::link::SeenFrames;
+use crate::link::AirCapture80211;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -12,8 +13,10 @@ use esp_now::component::iperf::{IperfHead, IperfKind};
 use esp_now::component::sealed::{NONCE_LEN, Sealer};
 use esp_now::component::time_sync::{TimeSyncKind, TimeSyncMessage};
 use esp_now::component::{DataType, Header, debug};
-use esp_now::frame::{self, DATA_MAX, EspNowVersion};
+use esp_now::frame::{self, CATEGORY, DATA_MAX, ELEMENT_ID, ELEMENT_TYPE, EspNowVersion, OUI};
 use espbench_ieee80211::mac::Mac;
+use espbench_ieee80211::mpdu::{FCS_LEN, FrameControl};
+use espbench_ieee80211::view::MpduView;
 
 /// The most keys.
 const MOST_KEYS: usize = 64;
@@ -123,6 +126,10 @@ pub struct EspNowPair {
     pub opened: u64,
     /// Messages whose last element says that more follows.
     pub incomplete: u64,
+    /// Messages that the MAC has encrypted.
+    pub protected: u64,
+    /// Messages that were cut: their data is counted by its length, and not decoded.
+    pub cut: u64,
     recent: Vec<(Mac, DataType, u16)>,
 }
 
@@ -196,7 +203,64 @@ pub(super) struct EspNowHeard<'a> {
     pub(super) number: u64,
     pub(super) at_ns: Option<u64>,
     pub(super) transmitter: Mac,
-    pub(super) elements: frame::VendorElements<'a>,
+    pub(super) content: EspNowContent<'a>,
+}
+
+/// Content of a frame of ESP-NOW.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum EspNowContent<'a> {
+    /// Elements, whole.
+    Whole(frame::VendorElements<'a>),
+    /// The lengths of data that the heads of its elements tell; the frame was cut behind the first of them.
+    Cut(usize),
+    /// Encrypted by the MAC.
+    Protected,
+}
+
+impl<'a> EspNowContent<'a> {
+    /// Finds it in a frame; `None` for all other frames. A frame that the MAC has encrypted is taken for ESP-NOW where
+    /// address 3 is that of all, as Espressif's guide has it: action frames of a network have its address there.
+    pub(super) fn of(view: &MpduView<'a>, air: &AirCapture80211<'a>) -> Option<Self> {
+        if !view.control.is(FrameControl::ACTION) {
+            return None;
+        }
+        if view.control.protected() {
+            let to_all = view.third.is_some_and(Mac::is_broadcast);
+            return (to_all && view.is_unicast()).then_some(Self::Protected);
+        }
+        // A cut may be between two elements.
+        let whole = |bytes| {
+            let found = frame::parse(bytes).filter(|it| !air.cut || it.1.complete());
+            found.map(|it| Self::Whole(it.1))
+        };
+        if let Some(it) = whole(air.frame) {
+            return Some(it);
+        }
+        if air.cut {
+            return stated(view.body).map(Self::Cut);
+        }
+        // An ESP32's own sniffer counts the FCS in the length, and what is in its place may be anything.
+        let shorter = air.frame.len().checked_sub(FCS_LEN).filter(|_| !air.tells_fcs)?;
+        whole(air.frame.get(..shorter)?)
+    }
+}
+
+/// Returns the length of data that elements name in a body that was cut; `None` where the body does not show that it is
+/// ESP-NOW.
+fn stated(body: &[u8]) -> Option<usize> {
+    let [a, b, c] = OUI;
+    let (head, mut rest) = body.split_first_chunk::<8>()?;
+    if head[..4] != [CATEGORY, a, b, c] {
+        return None;
+    }
+    let mut length = None;
+    while let [id, len, behind @ ..] = rest {
+        if *id == ELEMENT_ID && behind.starts_with(&[a, b, c, ELEMENT_TYPE]) {
+            *length.get_or_insert(0) += usize::from(*len).saturating_sub(5);
+        }
+        rest = behind.get(usize::from(*len)..).unwrap_or_default();
+    }
+    length
 }
 
 /// Takes the first attempt of a message.
@@ -206,11 +270,20 @@ pub(super) fn take(
     frames: &mut EspNowFrames,
     keys: &CaptureKeys,
 ) {
-    pair.bytes += heard.elements.len() as u64;
-    pair.version_2 += u64::from(heard.elements.version() == EspNowVersion::V2);
-    pair.incomplete += u64::from(!heard.elements.complete());
+    let elements = match heard.content {
+        EspNowContent::Whole(it) => it,
+        EspNowContent::Cut(bytes) => {
+            pair.cut += 1;
+            pair.bytes += bytes as u64;
+            return;
+        }
+        EspNowContent::Protected => return pair.protected += 1,
+    };
+    pair.bytes += elements.len() as u64;
+    pair.version_2 += u64::from(elements.version() == EspNowVersion::V2);
+    pair.incomplete += u64::from(!elements.complete());
     let mut gathered = [0; DATA_MAX];
-    let Some(data) = heard.elements.gather(&mut gathered) else { return };
+    let Some(data) = elements.gather(&mut gathered) else { return };
     let Some((header, payload)) = component(data) else { return };
     let kind = header.data_type;
     if let Some(count) = pair.types.get_mut(kind as usize) {

@@ -7,6 +7,7 @@
 //! | [`esp_now`] | ESP-NOW and the component's frames of a pair; keys |
 //! | [`network`] | networks: beacons, stations that sleep, joining and leaving |
 //! | [`overlap`] | frames at the same time, and who does not hear whom |
+//! | `radios` | the radios that captured: channels, copies |
 //! | `heard` | the analysis of a frame |
 
 pub mod class;
@@ -15,6 +16,7 @@ mod heard;
 pub mod link;
 pub mod network;
 pub mod overlap;
+mod radios;
 
 use crate::course::CaptureCourse;
 use alloc::collections::BTreeMap;
@@ -82,6 +84,12 @@ pub struct AirAnalysis {
     pub unrated: u64,
     /// Records that found no room.
     pub dropped: u64,
+    /// Frames that another radio had captured before: they count nowhere else.
+    pub copies: u64,
+    /// Probe requests of addresses that are made up for them: they count as frames, not as stations.
+    pub randomised: u64,
+    /// Block acknowledgements that are none of the compressed ones, and not read.
+    pub unread_block_acks: u64,
     /// Frames by channel; 0 is unknown.
     pub channels: BTreeMap<u8, ClassCount>,
     /// Frames by type and subtype: `0x1A` is type 1, subtype 10.
@@ -106,11 +114,16 @@ pub struct AirAnalysis {
     pub shown: Vec<AirFrame>,
     /// Stations of `shown`.
     pub shown_stations: Vec<Mac>,
+    shown_radio: Option<radios::RadioId>,
     keys: CaptureKeys,
-    counters: BTreeMap<(Mac, Option<(Mac, u8)>), u16>,
-    pending: Option<heard::Pending>,
-    ampdu: Option<heard::Aggregate>,
+    counters: BTreeMap<SequenceCounter, (u16, Option<u64>)>,
+    pending: BTreeMap<heard::AirPlace, heard::Pending>,
+    ampdus: BTreeMap<radios::RadioId, heard::Aggregate>,
+    pub(crate) radios: radios::Radios,
 }
+
+/// Counter of sequence numbers: QoS data of a receiver and traffic identifier has one of its own.
+type SequenceCounter = (Mac, Option<(Mac, u8)>);
 
 impl AirAnalysis {
     /// Begins an analysis that decrypts with these keys.
@@ -121,9 +134,23 @@ impl AirAnalysis {
 
     /// Ends it: what waits for an acknowledgement has none.
     pub fn finish(&mut self, last_ns: Option<u64>) {
-        self.end_aggregate();
+        while let Some(radio) = self.ampdus.keys().next().copied() {
+            self.end_aggregate(radio);
+        }
         self.networks.finish(last_ns);
         self.links.values_mut().for_each(LinkRecord::finish);
+    }
+
+    /// Returns the time for which a channel was heard: less than the capture's where a radio changed its channel.
+    #[must_use]
+    pub fn heard_ns(&self, channel: u8) -> Option<u64> {
+        self.radios.heard_ns(channel)
+    }
+
+    /// Returns how often a radio changed its channel.
+    #[must_use]
+    pub fn channel_changes(&self) -> u64 {
+        self.radios.changes()
     }
 
     /// Returns the time that the frames of the busiest channel took, in nanoseconds.

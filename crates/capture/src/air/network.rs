@@ -132,20 +132,35 @@ fn half(bytes: &[u8], at: usize) -> Option<u16> {
     bytes.get(at..)?.first_chunk().copied().map(u16::from_le_bytes)
 }
 
+/// A frame whose FCS is right, as it was heard.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct NetworkHeard {
+    pub(super) number: u64,
+    pub(super) at_ns: Option<u64>,
+    pub(super) from: Mac,
+    /// Whether it is the first attempt of its message.
+    pub(super) first: bool,
+    /// Since when a radio that changes its channel is on this one.
+    pub(super) stay_ns: Option<u64>,
+}
+
 impl Networks {
-    /// Takes a frame whose FCS is right.
-    pub(crate) fn take(&mut self, number: u64, at_ns: Option<u64>, view: &MpduView<'_>) {
-        let Some(from) = view.transmitter else { return };
+    /// Takes a frame.
+    pub(super) fn take(&mut self, heard: &NetworkHeard, view: &MpduView<'_>) {
+        let NetworkHeard { number, from, first, .. } = *heard;
         match (view.kind(), view.subtype()) {
-            (MpduType::Management, 8) => self.beacon(number, at_ns, from, view.body),
-            (MpduType::Management, subtype) => self.management(number, from, view, subtype),
+            (MpduType::Management, 8) => self.beacon(heard, view.body),
+            // Attempts of one message say it once.
+            (MpduType::Management, subtype) if first => {
+                self.management(number, from, view, subtype);
+            }
             (MpduType::Control, 10) => {
                 self.member(view.receiver, view.duration & 0x3FFF, from);
                 if let Some(doze) = self.dozes.get_mut(&from) {
                     doze.polls += 1;
                 }
             }
-            (MpduType::Data, _) => self.data(number, at_ns, from, view),
+            (MpduType::Data, _) => self.data(heard, view),
             _ => {}
         }
     }
@@ -165,7 +180,8 @@ impl Networks {
         }
     }
 
-    fn beacon(&mut self, number: u64, at_ns: Option<u64>, from: Mac, body: &[u8]) {
+    fn beacon(&mut self, heard: &NetworkHeard, body: &[u8]) {
+        let NetworkHeard { number, at_ns, from, stay_ns, .. } = *heard;
         if self.beacons.len() >= MOST && !self.beacons.contains_key(&from) {
             self.dropped += 1;
             return;
@@ -179,7 +195,8 @@ impl Networks {
             let interval = u64::from(record.interval).max(1) * TU_NS;
             let since = at.saturating_sub(last);
             let missing = (since.saturating_add(interval / 2) / interval).saturating_sub(1);
-            if (1..PAUSE).contains(&missing) {
+            let was_away = stay_ns.is_some_and(|stay| last < stay);
+            if (1..PAUSE).contains(&missing) && !was_away {
                 record.missing += missing;
                 record.longest = record.longest.max(missing);
                 record.gaps.add(number);
@@ -232,8 +249,11 @@ impl Networks {
         }
     }
 
-    fn data(&mut self, number: u64, at_ns: Option<u64>, from: Mac, view: &MpduView<'_>) {
-        if let Some((EAPOL, packet)) = view.packet() {
+    fn data(&mut self, heard: &NetworkHeard, view: &MpduView<'_>) {
+        let NetworkHeard { number, at_ns, from, first, .. } = *heard;
+        if let Some((EAPOL, packet)) = view.packet()
+            && first
+        {
             self.handshake(number, from, view, packet);
         }
         if view.from_ds() && !view.to_ds() {

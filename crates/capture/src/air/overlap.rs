@@ -7,6 +7,7 @@
 
 use super::MOST_LINKS;
 use super::link::SeenFrames;
+use super::radios::RadioId;
 use alloc::collections::BTreeMap;
 use espbench_ieee80211::mac::Mac;
 
@@ -28,6 +29,8 @@ const RESPONSE_NS: i64 = 60_000;
 pub(crate) struct AirInterval {
     pub(crate) number: u64,
     pub(crate) from: Mac,
+    /// Radio whose clock tells the times.
+    pub(crate) radio: RadioId,
     /// Channel; 0 is unknown.
     pub(crate) channel: u8,
     pub(crate) begin_ns: u64,
@@ -76,11 +79,14 @@ impl Overlaps {
         self.is_timed().then(|| self.pairs.values().fold((0, 0), sum))
     }
 
-    /// Takes an acknowledgement and the end of the frame before it.
-    pub(crate) const fn exchange(&mut self, frame_end_ns: u64, response_begin_ns: u64) {
+    /// Takes an acknowledgement and the end of the frame before it. Returns whether it may answer that frame: it comes in
+    /// time, or times are not believed.
+    pub(crate) const fn exchange(&mut self, frame_end_ns: u64, response_begin_ns: u64) -> bool {
         let after = response_begin_ns.wrapping_sub(frame_end_ns) as i64;
+        let fits = after >= -5_000 && after <= RESPONSE_NS;
         self.exchanges += 1;
-        self.fitting += (after >= -5_000 && after <= RESPONSE_NS) as u64;
+        self.fitting += fits as u64;
+        fits || !self.is_timed()
     }
 
     /// Takes a frame, and looks for others at the same time.
@@ -89,8 +95,8 @@ impl Overlaps {
         for other in self.recent.iter().flatten() {
             let from = frame.begin_ns.max(other.begin_ns);
             let until = frame.end_ns.min(other.end_ns);
-            let elsewhere = other.from == frame.from || other.channel != frame.channel;
-            if elsewhere || until.saturating_sub(from) < LEAST_NS {
+            let is_same = (other.radio, other.channel) == (frame.radio, frame.channel);
+            if !is_same || other.from == frame.from || until.saturating_sub(from) < LEAST_NS {
                 continue;
             }
             let pair = (frame.from.min(other.from), frame.from.max(other.from));
@@ -99,8 +105,8 @@ impl Overlaps {
                 continue;
             }
             let record = self.pairs.entry(pair).or_default();
-            let is_same = frame.begin_ns.abs_diff(other.begin_ns) <= SLOT_NS;
-            let seen = if is_same { &mut record.same_slot } else { &mut record.unheard };
+            let in_slot = frame.begin_ns.abs_diff(other.begin_ns) <= SLOT_NS;
+            let seen = if in_slot { &mut record.same_slot } else { &mut record.unheard };
             seen.add(frame.number);
         }
         if let Some(place) = self.recent.get_mut(self.at % RECENT) {

@@ -1,5 +1,7 @@
 //! Conversations on the air, frame by frame.
 
+mod assumptions;
+
 use super::*;
 use crate::analysis::{CaptureAnalysis, CaptureSummary};
 use crate::document::CaptureDocument;
@@ -21,6 +23,8 @@ const AP: Mac = Mac([2, 0, 0, 0, 0, 1]);
 struct Monitor {
     us: u64,
     packets: Vec<(u64, Vec<u8>)>,
+    /// Interfaces of the packets, where they are not all of one.
+    interfaces: Vec<u32>,
 }
 
 impl Monitor {
@@ -53,7 +57,14 @@ impl Monitor {
     }
 
     fn seen(self, keys: &str) -> CaptureSummary {
-        let file = Order { swapped: false }.pcap(127, true, &self.packets);
+        let order = Order { swapped: false };
+        let file = if self.interfaces.is_empty() {
+            order.pcap(127, true, &self.packets)
+        } else {
+            let packets = self.packets.iter().zip(&self.interfaces);
+            let packets: Vec<_> = packets.map(|(it, radio)| (*radio, it.0, it.1.clone())).collect();
+            order.section(&[127; 4], &packets)
+        };
         let keys =
             if keys.is_empty() { CaptureKeys::default() } else { CaptureKeys::read(keys).unwrap() };
         let mut analysis = CaptureAnalysis::new(keys);
@@ -139,7 +150,7 @@ fn the_components_frames_are_decoded_and_opened_with_the_right_key() {
     assert_eq!(link(&seen, B, Mac::BROADCAST, true).esp_now.as_ref().unwrap().forwarded, 1);
     let words: Vec<_> = seen.air.esp_now.lines.iter().map(|it| it.content.as_deref()).collect();
     assert_eq!(words, [Some("\"warm\""), Some("\"warm\""), Some("\"warm\""), Some("\"hello\"")]);
-    let seen = Monitor { us: 0, packets }.seen("00000000000000000000000000000000");
+    let seen = Monitor { packets, ..Monitor::default() }.seen("00000000000000000000000000000000");
     assert_eq!(seen.air.esp_now.lines[3].content, None);
 }
 
@@ -188,7 +199,8 @@ fn frames_without_end_under_one_reference_are_no_a_mpdu() {
     radio.ampdu = Some(AmpduField::of(5, false));
     let octets = 1 << 20;
     for number in 1..=5000 {
-        air.take(number, None, &AirCapture80211 { radio, octets, bad: true, frame: &[] });
+        let frame = AirCapture80211 { radio, octets, bad: true, ..AirCapture80211::default() };
+        air.take(number, None, &frame);
     }
     // At 65 Mbit/s.
     let least = 5000 * u64::from(octets) * 8 * 1000 / 65;

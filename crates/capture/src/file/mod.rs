@@ -74,12 +74,18 @@ pub struct CapturedPacket<'a> {
     pub number: u64,
     /// Time in nanoseconds since 1970; `None` where the file does not tell it.
     pub at_ns: Option<u64>,
+    /// Interface that captured it, counted over the file's sections; 0 in pcap.
+    pub interface: u32,
     /// Type of its first header.
     pub link: LinkType,
     /// Octets that the packet had; more than there are bytes where it was cut.
     pub octets: u32,
     /// Whether the file says that the checksum was wrong.
     pub bad: bool,
+    /// Octets of the frame check sequence at its end; `None` where the file does not tell.
+    pub fcs: Option<u8>,
+    /// Whether the file says that a lab has simulated it.
+    pub simulated: bool,
     /// The bytes that were kept.
     pub bytes: &'a [u8],
 }
@@ -153,6 +159,8 @@ pub struct CaptureReader {
     form: FileForm,
     left: Vec<u8>,
     interfaces: Vec<pcapng::Interface>,
+    /// Interfaces of the sections before.
+    earlier_interfaces: u32,
     /// Bytes of a block that are passed over.
     skip: u64,
     packets: u64,
@@ -169,6 +177,7 @@ impl Default for CaptureReader {
             form: FileForm::Unknown,
             left,
             interfaces,
+            earlier_interfaces: 0,
             skip: 0,
             packets: 0,
             read: 0,

@@ -6,7 +6,7 @@
 //! | 4 | 4 | version 2.4 |
 //! | 8 | 8 | 0 |
 //! | 16 | 4 | longest packet |
-//! | 20 | 4 | link type in the lower 16 bits |
+//! | 20 | 4 | link type in the lower 16 bits; bit 26: the upper four tell the length of the FCS, in units of 16 bits |
 //!
 //! | offset | bytes | of a packet's record |
 //! |---|---|---|
@@ -21,6 +21,7 @@ use super::{
 
 pub(super) const HEAD_LEN: usize = 24;
 const RECORD_LEN: usize = 16;
+const FCS_IS_TOLD: u32 = 1 << 26;
 
 /// Facts in a file's header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +29,7 @@ pub(super) struct PcapHead {
     swapped: bool,
     nanoseconds: bool,
     link: LinkType,
+    fcs: Option<u8>,
 }
 
 /// Returns whether a file with this magic number has the other order of bytes, and counts nanoseconds; `None` for
@@ -46,9 +48,10 @@ impl PcapHead {
     /// Parses the header; `None` where it is not whole.
     pub(super) fn parse(data: &[u8]) -> Option<Self> {
         let (swapped, nanoseconds) = order(word(data, 0, false)?)?;
-        // The upper bits tell the length of an FCS, which is looked for anyway.
-        let link = LinkType::of((word(data, 20, swapped)? & 0xFFFF) as u16);
-        Some(Self { swapped, nanoseconds, link })
+        let network = word(data, 20, swapped)?;
+        let link = LinkType::of((network & 0xFFFF) as u16);
+        let fcs = (network & FCS_IS_TOLD != 0).then_some((network >> 28) as u8 * 2);
+        Some(Self { swapped, nanoseconds, link, fcs })
     }
 }
 
@@ -73,9 +76,12 @@ impl CaptureReader {
         sink(&CapturedPacket {
             number: self.packets,
             at_ns: Some(at_ns),
+            interface: 0,
             link: head.link,
             octets: part(12),
             bad: false,
+            fcs: head.fcs,
+            simulated: false,
             bytes,
         });
         Ok(Some(RECORD_LEN + kept))

@@ -3,10 +3,10 @@
 //! | block | type | body |
 //! |---|---|---|
 //! | section header | 0x0A0D0D0A | 0x1A2B3C4D in the section's order of bytes, version, length, options; option 3: operating system |
-//! | interface description | 1 | link type, 0, longest packet; option 9: resolution of time, 14: its offset in seconds |
+//! | interface description | 1 | link type, 0, longest packet; option 9: resolution of time, 13: octets of the FCS, 14: offset of time in seconds |
 //! | packet (old) | 2 | interface, drops, time, lengths, packet |
 //! | simple packet | 3 | length, packet; of interface 0, without a time |
-//! | enhanced packet | 6 | interface, time, lengths, packet; option 2: flags, bit 24 a wrong checksum |
+//! | enhanced packet | 6 | interface, time, lengths, packet; option 2: flags, bits 5 to 8 octets of the FCS, bit 24 a wrong checksum |
 //!
 //! Other blocks (names, statistics, keys, those of vendors) are passed over.
 
@@ -39,6 +39,7 @@ pub(super) struct Interface {
     /// Ticks a second.
     ticks: u64,
     offset_s: i64,
+    fcs: Option<u8>,
 }
 
 impl CaptureReader {
@@ -76,6 +77,8 @@ impl CaptureReader {
         let body = block.get(8..length - 4).unwrap_or_default();
         match kind {
             SECTION => {
+                let before = self.interfaces.len() as u32;
+                self.earlier_interfaces = self.earlier_interfaces.saturating_add(before);
                 self.interfaces.clear();
                 let system = option(body, 16, 3, swapped).unwrap_or_default();
                 let is_virtual = system == VIRTUAL_TIME.as_bytes();
@@ -124,13 +127,17 @@ impl CaptureReader {
         let at_ns = time.and_then(|(high, low)| interface.nanoseconds(high, low));
         let flags = if kind == 6 { option(body, options, 2, swapped) } else { None };
         let flags = flags.and_then(|it| word(it, 0, swapped)).unwrap_or_default();
+        let fcs = Some((flags >> 5 & 0x0F) as u8).filter(|it| *it > 0);
         self.packets += 1;
         sink(&CapturedPacket {
             number: self.packets,
             at_ns,
+            interface: self.earlier_interfaces.saturating_add(number),
             link: interface.link,
             octets,
             bad: flags & CRC_ERROR != 0,
+            fcs: fcs.or(interface.fcs),
+            simulated: self.is_simulated(),
             bytes,
         });
         Ok(())
@@ -148,7 +155,8 @@ impl Interface {
         let offset = option(body, 8, 14, swapped).and_then(|it| it.first_chunk().copied());
         let offset_s = offset
             .map_or(0, |it| if swapped { i64::from_be_bytes(it) } else { i64::from_le_bytes(it) });
-        Self { link, most: word(body, 4, swapped).unwrap_or_default(), ticks, offset_s }
+        let fcs = option(body, 8, 13, swapped).and_then(|it| it.first().copied());
+        Self { link, most: word(body, 4, swapped).unwrap_or_default(), ticks, offset_s, fcs }
     }
 
     /// Returns the time of a packet; `None` for one that 64 bits do not hold.

@@ -72,6 +72,24 @@ impl Order {
         }
         file
     }
+
+    /// Returns a section of pcapng with an interface for each link type, and packets with their interfaces and times in
+    /// nanoseconds.
+    pub(crate) fn section(self, links: &[u16], packets: &[(u32, u64, Vec<u8>)]) -> Vec<u8> {
+        let mut file = self.pcapng(links[0], 9, &[]);
+        for link in &links[1..] {
+            let options = [self.option(9, &[9]), self.option(13, &[4]), self.option(0, &[])];
+            let head = [&self.half(*link)[..], &self.half(0), &self.word(0)].concat();
+            file.extend(self.block(1, [head, options.concat()].concat()));
+        }
+        for (interface, ns, packet) in packets {
+            let length = self.word(packet.len() as u32);
+            let times = [self.word((ns >> 32) as u32), self.word(*ns as u32)].concat();
+            let body = [&self.word(*interface)[..], &times, &length, &length, packet].concat();
+            file.extend(self.block(6, body));
+        }
+        file
+    }
 }
 
 const CRC: u32 = 1 << 24;
@@ -140,6 +158,44 @@ fn simple_and_old_packets_are_read() {
     let mut reader = CaptureReader::default();
     reader.push(&file, &mut |it| seen.push((it.at_ns, it.octets, it.bytes.to_vec()))).unwrap();
     assert_eq!(seen, [(None, 3, vec![7, 8, 9]), (Some(5000), 60, vec![1, 2])]);
+}
+
+/// Interfaces have a link type each, and their numbers begin again in each section.
+#[test]
+fn interfaces_are_told_apart_over_sections() {
+    for swapped in [false, true] {
+        let order = Order { swapped };
+        let one = order.section(&[127, 1], &[(1, 5, vec![1]), (0, 6, vec![2])]);
+        let file = [one, order.section(&[105, 105], &[(1, 7, vec![3])])].concat();
+        let mut seen = Vec::new();
+        let mut take = |it: &CapturedPacket<'_>| seen.push((it.interface, it.link, it.fcs));
+        CaptureReader::default().push(&file, &mut take).unwrap();
+        let ethernet = (1, LinkType::Ethernet, Some(4));
+        let bare = (3, LinkType::Ieee80211, Some(4));
+        assert_eq!(seen, [ethernet, (0, LinkType::Radiotap, None), bare]);
+    }
+}
+
+/// The length of the FCS is in the upper bits of pcap's link type, and in a packet's flags.
+#[test]
+fn files_tell_of_the_fcs() {
+    let fcs = |file: &[u8]| {
+        let mut seen = Vec::new();
+        CaptureReader::default().push(file, &mut |it| seen.push(it.fcs)).unwrap();
+        seen
+    };
+    let order = Order { swapped: false };
+    let mut file = order.pcap(105, false, &[(0, vec![1])]);
+    assert_eq!(fcs(&file), [None]);
+    file[23] = 0x24;
+    assert_eq!(fcs(&file), [Some(4)]);
+    file[23] = 0x04;
+    assert_eq!(fcs(&file), [Some(0)]);
+    let mut file = order.pcapng(105, 9, &[(0, vec![1])]);
+    assert_eq!(fcs(&file), [None]);
+    let flags = file.len() - 8;
+    file[flags] = 0x80;
+    assert_eq!(fcs(&file), [Some(4)]);
 }
 
 #[test]

@@ -24,6 +24,10 @@ use segment::{IpPacket, TcpFlags, TcpSegment};
 const MOST_OPEN: usize = 2048;
 const MOST_ENDED: usize = 2048;
 
+/// After this, a SYN behind a handshake is no retransmission, though it has the number of the first: its sender has
+/// started again.
+const RESTART_NS: u64 = 1_000_000_000;
+
 /// An end of a connection.
 pub type TcpAddress = (IpAddr, u16);
 
@@ -95,7 +99,10 @@ impl TcpAnalysis {
         let key = (from.min(to), from.max(to));
         let begins = segment.flags.has(TcpFlags::SYN) && !segment.flags.has(TcpFlags::ACK);
         let is_new = |it: &TcpFlow| {
-            begins && it.ends[0] == from && it.syn.is_none_or(|syn| syn.0 != segment.sequence)
+            let since = at_ns.zip(it.times).map_or(0, |(now, times)| now.saturating_sub(times.1));
+            let has_restarted = it.first_rtt_ns.is_some() && since > RESTART_NS;
+            let is_other = it.syn.is_none_or(|syn| syn.0 != segment.sequence);
+            begins && it.ends[0] == from && (is_other || has_restarted)
                 || begins && it.ends[1] == from && it.opened
         };
         if self.open.get(&key).is_some_and(|it| is_new(it))

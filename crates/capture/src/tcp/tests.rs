@@ -50,6 +50,32 @@ fn transfer(burst: u32, window: u16, round_trip: u64, pause: u64) -> TcpFlow {
     tcp.finish().remove(0)
 }
 
+/// A device that wakes from deep sleep opens its connection with the same port and the same number again.
+#[test]
+fn a_device_that_starts_again_retransmits_nothing() {
+    for (pause, flows, resent) in [(12_000_000_000, 3, 0), (200_000_000, 1, 2)] {
+        let mut tcp = TcpAnalysis::default();
+        let (mut number, mut at) = (0, 0);
+        for _ in 0..3 {
+            at += pause;
+            for it in [
+                packet(true, 6510, 0, 2, 5760, 0),
+                packet(false, 700, 6511, 18, 60_000, 0),
+                packet(true, 6511, 701, 24, 5760, 100),
+                packet(false, 701, 6611, 16, 60_000, 0),
+            ] {
+                number += 1;
+                at += 1_000_000;
+                tcp.take(number, Some(at), &it);
+            }
+        }
+        let all = tcp.finish();
+        assert_eq!(all.len(), flows);
+        let sent = all.iter().map(|it| it.directions[0].resent.count).sum::<u64>();
+        assert!(if resent == 0 { sent == 0 } else { sent >= resent }, "{sent}");
+    }
+}
+
 #[test]
 fn the_limit_is_what_kept_the_sender_from_sending() {
     let most = |it: &TcpFlow| it.directions[0].limits.most().map(|it| it.0);
