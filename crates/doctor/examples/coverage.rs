@@ -2,8 +2,9 @@
 //!
 //! `coverage FILE.tsv [all]` reads a table of formats with the columns component, file, tag, level (E, W, I or -), format,
 //! whether it tells a failure (1 or 0), and meaning. It fills each format with plausible values, reads the line as the doctor
-//! does, and prints a row per component: formats, those that tell a failure, of these with a rule, and those that tell none but
-//! have one. Behind it stand the failures without a rule, and with `all` each line with what it tells.
+//! does, and prints a row per component: formats, those that tell a failure, of these with a rule, of those with a rule that
+//! names a part of their text (others meet one by their tag and level, or by words), and those that tell no failure but meet a
+//! rule. Behind it stand the failures without a rule, and with `all` each line with what it tells.
 
 use espbench_doctor::log::{LogEvent, events, plain, records};
 use espbench_doctor::matcher::RuleBook;
@@ -15,6 +16,7 @@ struct Counts {
     formats: u64,
     failures: u64,
     covered: u64,
+    named: u64,
     alarms: u64,
 }
 
@@ -36,6 +38,7 @@ fn main() {
         let is_covered = told.iter().any(tells_failure);
         counts.failures += u64::from(is_failure);
         counts.covered += u64::from(is_failure && is_covered);
+        counts.named += u64::from(is_failure && is_covered && is_named(&line));
         counts.alarms += u64::from(!is_failure && is_covered);
         let mark = match (is_failure, is_covered) {
             (true, true) => "known",
@@ -47,9 +50,10 @@ fn main() {
             lines.push(format!("{mark}\t{component}\t{line}\t{told:?}"));
         }
     }
-    println!("component\tformats\tfailures\twith a rule\tother with a rule");
+    println!("component\tformats\tfailures\twith a rule\tby text\tother with a rule");
     for (component, it) in counted {
-        println!("{component}\t{}\t{}\t{}\t{}", it.formats, it.failures, it.covered, it.alarms);
+        let Counts { formats, failures, covered, named, alarms } = it;
+        println!("{component}\t{formats}\t{failures}\t{covered}\t{named}\t{alarms}");
     }
     for line in lines {
         println!("{line}");
@@ -59,6 +63,17 @@ fn main() {
 /// Returns what a line tells.
 fn told(line: &str) -> Vec<LogEvent> {
     records(&plain(line)).iter().flat_map(events).collect()
+}
+
+/// Returns whether a rule that names a part of the line's text tells a failure.
+fn is_named(line: &str) -> bool {
+    let line = plain(line);
+    let is = |record| {
+        let told = RuleBook::built_in().read(&record).told();
+        told.iter()
+            .any(|it| !it.rule.patterns.is_empty() && it.event.as_ref().is_some_and(tells_failure))
+    };
+    records(&line).into_iter().any(is)
 }
 
 /// Returns whether an event is one of a failure.
@@ -107,7 +122,9 @@ fn line(component: &str, file: &str, tag: &str, level: &str, text: &str) -> Stri
         "esphome" => format!("[10:21:52][{level}][{tag}:183]: {text}"),
         "tasmota" => format!("00:00:51.220 {text}"),
         "micropython" if level == "E" && tag == "(exception)" => format!("OSError: {text}"),
-        "esp-hosted" if tag == "(kernel)" => format!("[   51.220000] esp32_sdio: esp_probe: {text}"),
+        "esp-hosted" if tag == "(kernel)" => {
+            format!("[   51.220000] esp32_sdio: esp_probe: {text}")
+        }
         _ if level == "-" => text.to_owned(),
         _ => format!("{level} (51220) {tag}: {text}"),
     }
@@ -148,5 +165,7 @@ fn filled(format: &str) -> String {
 /// Returns whether the error of a socket comes next.
 fn is_errno(text: &str) -> bool {
     let end = text.trim_end_matches([' ', ':', '=', '[', '(', '-', '0', 'x']);
-    end.to_ascii_lowercase().ends_with("errno") || end.ends_with("error in send") || end.ends_with("error in recv")
+    end.to_ascii_lowercase().ends_with("errno")
+        || end.ends_with("error in send")
+        || end.ends_with("error in recv")
 }
