@@ -49,6 +49,10 @@ impl TlsCodes {
     pub fn parts(&self, sum: u32) -> Vec<&TlsCode> {
         let (module, part) = (sum & !PART, sum & PART);
         let known = |code: u32| self.code.iter().find(|it| it.code == code);
+        // Those of PSA are no sums.
+        if let Some(whole) = known(sum) {
+            return alloc::vec![whole];
+        }
         let parts: Vec<&TlsCode> =
             [module, part].into_iter().filter(|it| *it > 0).filter_map(known).collect();
         let whole: u32 = parts.iter().map(|it| it.code).sum();
