@@ -122,8 +122,8 @@ fn links(it: &CaptureDocument) -> Table {
     });
     let mut made = table("links", "Links", columns, rows.collect());
     made.notes.push(
-        "A message is a sequence number; it is acknowledged where an acknowledgement of one of its attempts was \
-         captured. Missing: sequence numbers of the sender before frames of this link that were not captured."
+        "Attempts of a message have one sequence number and payload; it is acknowledged where an acknowledgement of one \
+         was captured. Missing: sequence numbers of the sender before frames of this link that were not captured."
             .into(),
     );
     made

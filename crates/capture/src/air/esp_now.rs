@@ -239,8 +239,9 @@ impl<'a> EspNowContent<'a> {
         if air.cut {
             return stated(view.body).map(Self::Cut);
         }
-        // An ESP32's own sniffer counts the FCS in the length, and what is in its place may be anything.
-        let shorter = air.frame.len().checked_sub(FCS_LEN).filter(|_| !air.tells_fcs)?;
+        // An ESP32's own sniffer counts the FCS in the length, and what is in its place may be anything. And a header may
+        // say that there is no FCS, though there is.
+        let shorter = air.frame.len().checked_sub(FCS_LEN).filter(|_| !air.had_fcs)?;
         whole(air.frame.get(..shorter)?)
     }
 }
