@@ -126,6 +126,10 @@ fn line(component: &str, file: &str, tag: &str, level: &str, text: &str) -> Stri
             format!("[   51.220000] esp32_sdio: esp_probe: {text}")
         }
         _ if level == "-" => text.to_owned(),
+        // What comes before a program.
+        "bootloader" | "bootloader_support" | "spi_flash" | "esp_system" => {
+            format!("{level} (512) {tag}: {text}")
+        }
         _ => format!("{level} (51220) {tag}: {text}"),
     }
 }
