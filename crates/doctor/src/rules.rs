@@ -23,7 +23,7 @@ mod roots;
 mod words;
 
 use crate::finding::{CauseFinding, Certainty, Diagnosis, DiagnosisVerdict, TroubleCause};
-use crate::log::{CLIENT_SERVED, LogEvent, LogPlace, LogSummary};
+use crate::log::{CLIENT_SERVED, LogEvent, LogPlace, LogSummary, ResetReason};
 use crate::matcher::cause::CauseRecord;
 use crate::reason::{self, ReasonGroup};
 use alloc::collections::BTreeMap;
@@ -92,6 +92,9 @@ fn findings(log: &LogSummary) -> Vec<CauseFinding> {
     air::findings(log, &mut findings);
     parts::findings(log, &mut findings);
     data::findings(log, &mut findings);
+    if findings.is_empty() {
+        findings.extend(faint::clients_lost(log));
+    }
     words::findings(log, &mut findings);
     if findings.is_empty() {
         restarts::python(log, &mut findings);
@@ -302,6 +305,9 @@ fn disconnections(log: &LogSummary, findings: &mut Vec<CauseFinding>) {
             matches!(it, ReasonGroup::Local | ReasonGroup::Handshake | ReasonGroup::Signal)
         };
         let usual = is_usual(group) && reason::by_code(code).is_none_or(|it| is_usual(it.group));
+        if group == ReasonGroup::Local && sleeps_behind(log, all) {
+            continue;
+        }
         if once && (usual || group == ReasonGroup::Steered || code == AUTH_LEAVE) {
             continue;
         }
@@ -313,6 +319,12 @@ fn disconnections(log: &LogSummary, findings: &mut Vec<CauseFinding>) {
         let is = |it: &LogEvent| *it == LogEvent::BeaconTimeout;
         findings.extend(of_reason(log, ReasonGroup::Beacons, 200, is));
     }
+}
+
+/// Returns whether a device leaves its network because it goes to sleep: it wakes as often, but for the last time.
+fn sleeps_behind(log: &LogSummary, left: u64) -> bool {
+    let woke = log.count(|it| *it == LogEvent::Reset(ResetReason::DeepSleep));
+    woke > 0 && woke + 1 >= left
 }
 
 /// Within this time of a lost beacon connections fail for it, milliseconds: a client asks its broker each 15 to 60 s.

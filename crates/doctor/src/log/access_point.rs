@@ -23,8 +23,14 @@ pub(crate) const CLIENT_SERVED: SignName = SignName("ap-client-served");
 /// A client that did not answer a query of protected management frames.
 const UNANSWERED: &str = "ap-client-sa-query";
 
+/// `WIFI_REASON_DISASSOC_DUE_TO_INACTIVITY`
+const INACTIVE: u8 = 4;
+
+/// A client with an address that was dropped for its silence.
+const SILENT: &str = "ap-client-silent";
+
 /// Signs that are told here, and by no rule.
-pub(crate) const MACHINE_SIGNS: [&str; 3] = [UNPROVED, CLIENT_SERVED.0, UNANSWERED];
+pub(crate) const MACHINE_SIGNS: [&str; 4] = [UNPROVED, CLIENT_SERVED.0, UNANSWERED, SILENT];
 
 /// The device's own access point.
 #[derive(Clone, Debug, Default)]
@@ -35,6 +41,8 @@ pub(super) struct OwnAccessPoint {
     used: bool,
     /// Whether the device joins a network.
     joins: bool,
+    /// Whether it moved to another channel under its clients, and none has joined since.
+    moved: bool,
     /// Whether a client ever had an address of it.
     served: bool,
 }
@@ -53,6 +61,7 @@ impl OwnAccessPoint {
             LogEvent::JoinEnds => self.joins = false,
             LogEvent::ClientJoinedAp => {
                 self.used = true;
+                self.moved = false;
                 if self.clients.len() < CLIENTS {
                     self.clients.insert(client, false);
                 }
@@ -69,6 +78,10 @@ impl OwnAccessPoint {
                 return self.left(reason, served, has_level).into_iter().collect();
             }
             LogEvent::SoftApMoved if !self.used => {}
+            LogEvent::SoftApMoved => {
+                self.moved = true;
+                return alloc::vec![event];
+            }
             event => return alloc::vec![event],
         }
         Vec::new()
@@ -82,8 +95,11 @@ impl OwnAccessPoint {
         if HANDSHAKE.contains(&reason) && served != Some(true) {
             return Some(LogEvent::Sign(SignName(UNPROVED)));
         }
-        if self.joins {
+        if self.joins || self.moved {
             return Some(LogEvent::StationLost);
+        }
+        if reason == INACTIVE && served == Some(true) {
+            return Some(LogEvent::Sign(SignName(SILENT)));
         }
         // The ESP8266's driver, whose lines have no level, does not tell of addresses.
         (served == Some(false) && !self.served && has_level).then_some(LogEvent::StationUnserved)

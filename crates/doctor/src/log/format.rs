@@ -20,7 +20,9 @@ pub(super) fn next_head(line: &str, from: usize) -> Option<LineHead> {
     (from..bytes.len()).find_map(|at| match bytes[at] {
         b'[' => bracketed(line, at).or_else(|| zephyr(line, at)).or_else(|| rust(line, at)),
         b'0'..=b'9' if begins(line, at) => tasmota(line, at).or_else(|| espeasy(line, at)),
-        b'E' | b'W' | b'I' | b'D' | b'V' | b'C' => idf(line, at).or_else(|| rust(line, at)),
+        b'E' | b'W' | b'I' | b'D' | b'V' | b'C' => {
+            idf(line, at).or_else(|| untimed(line, at)).or_else(|| rust(line, at))
+        }
         _ => None,
     })
 }
@@ -35,7 +37,9 @@ fn begins(line: &str, at: usize) -> bool {
 /// Reads `I (1234) tag: text`, or `I (12:34:56.789) tag: text` with the time of day.
 fn idf(line: &str, at: usize) -> Option<LineHead> {
     let level = RecordLevel::of(*line.as_bytes().get(at)?)?;
-    let rest = line.get(at + 1..)?.strip_prefix(" (")?;
+    let rest = line.get(at + 1..)?;
+    // OpenThread's lines have no space there.
+    let rest = rest.strip_prefix(' ').unwrap_or(rest).strip_prefix('(')?;
     let close = rest.find(')')?;
     let time = &rest[..close];
     let is_clock =
@@ -53,6 +57,29 @@ fn idf(line: &str, at: usize) -> Option<LineHead> {
         uptime_ms: time.parse().ok(),
         tag: (begin, begin + colon),
         text: begin + colon + 1,
+    })
+}
+
+/// Longest tag of a record without a time, in bytes.
+const LONGEST_UNTIMED: usize = 24;
+
+/// Reads `E tag: text` at a line's begin, as a firmware prints it that has no time stamps (`CONFIG_LOG_TIMESTAMP_SOURCE_NONE`).
+fn untimed(line: &str, at: usize) -> Option<LineHead> {
+    if !begins(line, at) || line.as_bytes()[at] == b'C' {
+        return None;
+    }
+    let level = RecordLevel::of(*line.as_bytes().get(at)?)?;
+    let rest = line.get(at + 1..)?.strip_prefix(' ')?;
+    let (tag, _) = rest.split_once(": ")?;
+    let is_part = |it: u8| it.is_ascii_alphanumeric() || b"_-.".contains(&it);
+    let is_tag = (2..=LONGEST_UNTIMED).contains(&tag.len()) && tag.bytes().all(is_part);
+    let begin = at + 2;
+    is_tag.then(|| LineHead {
+        start: at,
+        level,
+        uptime_ms: None,
+        tag: (begin, begin + tag.len()),
+        text: begin + tag.len() + 1,
     })
 }
 

@@ -7,6 +7,15 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use serde::Serialize;
 
+/// Lines of one failure come within this time, in milliseconds.
+const MOMENT_MS: u64 = 1000;
+
+/// Lines of one failure follow each other within so many, where no time is known.
+const MOMENT_LINES: u64 = 3;
+
+/// Time behind a failure after which it would have come again, in milliseconds.
+const PAST_MS: u64 = 300_000;
+
 /// Places kept of each event.
 pub(super) const PLACES: usize = 8;
 
@@ -84,6 +93,30 @@ impl LogSummary {
     /// Returns how often events came that a test picks.
     pub fn count(&self, is: impl Fn(&LogEvent) -> bool) -> u64 {
         self.events.iter().filter(|it| is(it.0)).map(|it| it.1.count).sum()
+    }
+
+    /// Returns how often events came that a test picks, those of one moment once: lines of one failure follow each other within a
+    /// second, or where no time is known within three lines.
+    pub fn moments(&self, is: impl Fn(&LogEvent) -> bool) -> u64 {
+        let count = self.count(&is);
+        let places = self.places(is);
+        // Of more than that the places are not known.
+        if count > places.len() as u64 || places.is_empty() {
+            return count;
+        }
+        let is_next = |two: &&[&LogPlace]| match two[0].uptime_ms.zip(two[1].uptime_ms) {
+            Some((before, at)) => before.abs_diff(at) > MOMENT_MS,
+            None => two[1].line > two[0].line + MOMENT_LINES,
+        };
+        1 + places.windows(2).filter(is_next).count() as u64
+    }
+
+    /// Returns whether what a test picks came at one moment alone, and the log of a device in the network goes on for minutes
+    /// without it: its program made it good.
+    pub fn is_long_past(&self, is: impl Fn(&LogEvent) -> bool) -> bool {
+        let last = self.places(&is).last().and_then(|it| it.uptime_ms);
+        let since = self.last_ms.zip(last).and_then(|(now, at)| now.checked_sub(at));
+        self.linked == Some(true) && since.is_some_and(|it| it >= PAST_MS) && self.moments(is) == 1
     }
 
     /// Returns the number of the last line with an event that a test picks, 0 where there is none.

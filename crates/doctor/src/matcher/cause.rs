@@ -42,6 +42,12 @@ pub struct CauseRecord {
     /// Signs that make it good, where they come behind the last one.
     #[serde(default)]
     pub made_good_by: Vec<String>,
+    /// Events that make it good, where they come behind the last sign.
+    #[serde(default)]
+    pub made_good_by_events: Vec<LogEvent>,
+    /// Signs beside one of which it is one: without any it is one by itself.
+    #[serde(default)]
+    pub beside: Vec<String>,
     /// Signs from which on it is a finding although it was made good.
     pub recurring: Option<u64>,
     /// Stable names of causes beside which it is no finding.
@@ -109,8 +115,12 @@ impl CauseRecord {
 
     /// Finds what is wrong with the record.
     pub(super) fn check(&self, signs: &[&str]) -> Result<(), RuleMistake> {
-        let unknown =
-            self.signs.iter().chain(&self.made_good_by).find(|it| !signs.contains(&&***it));
+        let unknown = self
+            .signs
+            .iter()
+            .chain(&self.made_good_by)
+            .chain(&self.beside)
+            .find(|it| !signs.contains(&&***it));
         match unknown {
             Some(sign) => Err(format!("cause {}: no rule has the sign {sign}", self.name)),
             None if self.is_shown() || ASKED.contains(&&*self.name) => Ok(()),

@@ -4,7 +4,7 @@ use super::pattern::Match;
 
 /// Returns whether a sign of failure is none.
 pub(super) fn is_denied(text: &str, hit: &Match) -> bool {
-    is_short(text, hit) || denies(text, hit)
+    is_short(text, hit) || is_of_path(text, hit) || denies(text, hit)
 }
 
 /// Returns whether what stands behind "timeout" is its length: a setting.
@@ -12,6 +12,13 @@ pub(super) fn is_setting(text: &str, hit: &Match) -> bool {
     let rest = text[hit.end..].trim_start_matches([' ', ':', '=', '(', 's']);
     rest.starts_with(|it: char| it.is_ascii_digit())
         || ["set", "not set", "is set", "value", "ms", "of "].iter().any(|it| rest.starts_with(it))
+}
+
+/// Returns whether a sign is in the path of a page or a file: `/fail.css`, `https://mill.example/error`.
+fn is_of_path(text: &str, hit: &Match) -> bool {
+    let from = text[..hit.start].rfind(' ').map_or(0, |it| it + 1);
+    let token = &text[from..hit.start];
+    token.starts_with('/') || token.contains("://")
 }
 
 /// Returns whether "err" is a part of another word.

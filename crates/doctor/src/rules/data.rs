@@ -38,8 +38,15 @@ fn found(
     let is = |it: &LogEvent| record.is_shown_by(it);
     let makes_good = |it: &LogEvent| match it {
         LogEvent::Sign(sign) => record.made_good_by.iter().any(|it| it == sign.0),
+        event => record.made_good_by_events.contains(event),
+    };
+    let stands_beside = |it: &LogEvent| match it {
+        LogEvent::Sign(sign) => record.beside.iter().any(|it| it == sign.0),
         _ => false,
     };
+    if !record.beside.is_empty() && log.count(stands_beside) == 0 {
+        return None;
+    }
     let count = log.count(is);
     let is_made_good = log.last_line(makes_good) > log.last_line(is)
         && record.recurring.is_none_or(|it| count < it);

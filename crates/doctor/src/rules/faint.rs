@@ -36,13 +36,14 @@ pub(super) fn findings(log: &LogSummary, out: &mut Vec<CauseFinding>) {
     out.extend(unserved(log));
     // One lost connection is usual in a log of a link that works; where it is all that a log shows, or its end, it is the
     // complaint.
-    let failed = log.count(network::is_connection);
+    let failed = log.moments(network::is_connection);
     let ends = log.last.as_ref().is_some_and(network::is_connection);
     // A client that asks who is there, and comes back to stay.
     let left = |it: &LogEvent| *it == LogEvent::ClientLeft;
     let made = log.last_line(|it| *it == LogEvent::ConnectionMade);
-    let back = log.count(left) == failed && made > log.last_line(left);
-    if failed > 1 || ends || !(network::linked(log) || back) {
+    let back = log.moments(left) == failed && made > log.last_line(left);
+    let tells = failed > 1 || ends || !(network::linked(log) || back);
+    if tells && !network::is_made_good(log) {
         out.extend(network::any_connection(log));
     }
     if log.count(|it| *it == LogEvent::GotIp) > 0 {
@@ -57,6 +58,11 @@ pub(super) fn findings(log: &LogSummary, out: &mut Vec<CauseFinding>) {
     }
     let unset = finding(log, "no-address-zeros", unset);
     out.extend(unset.or_else(|| unaddressed(log)));
+}
+
+/// Finds an access point of the device's own that several stations lose while the device joins a network.
+pub(super) fn clients_lost(log: &LogSummary) -> Option<CauseFinding> {
+    soft_ap(log).filter(|_| log.count(|it| *it == LogEvent::StationLost) >= 2)
 }
 
 /// Finds an access point of the device's own whose stations lose it while the device joins a network. What has joined in the

@@ -50,7 +50,10 @@ pub(super) fn linked(log: &LogSummary) -> bool {
 fn names(log: &LogSummary, out: &mut Vec<CauseFinding>) {
     let name = if linked(log) { "dns" } else { "dns-unlinked" };
     let is = |it: &LogEvent| *it == LogEvent::NameFailed;
-    out.extend(finding(log, name, is));
+    // A name that was asked for once too early is in order.
+    if !log.is_long_past(is) {
+        out.extend(finding(log, name, is));
+    }
 }
 
 fn tls(log: &LogSummary, out: &mut Vec<CauseFinding>) {
@@ -68,6 +71,13 @@ fn tls(log: &LogSummary, out: &mut Vec<CauseFinding>) {
 
 pub(super) const fn is_connection(it: &LogEvent) -> bool {
     matches!(it, LogEvent::SocketError(_) | LogEvent::ConnectionFailed | LogEvent::ClientLeft)
+}
+
+/// Returns whether connections failed once or twice, and one was made behind that, or the log goes on for minutes without a failure.
+pub(super) fn is_made_good(log: &LogSummary) -> bool {
+    let made = log.last_line(|it| *it == LogEvent::ConnectionMade);
+    (made > log.last_line(is_connection) && log.moments(is_connection) < SOCKETS)
+        || log.is_long_past(is_connection)
 }
 
 /// Finds connections that fail, however few.
@@ -110,7 +120,8 @@ fn connections(log: &LogSummary, out: &mut Vec<CauseFinding>) {
         out.push(it);
         return;
     }
-    if !(failed >= SOCKETS || ended) || (explained && log.count(socket) < SOCKETS) {
+    let few = failed < SOCKETS || is_made_good(log);
+    if (few && !ended) || (explained && log.count(socket) < SOCKETS) {
         return;
     }
     out.extend(any_connection(log));

@@ -146,11 +146,16 @@ fn found(log: &LogSummary, cause: WordCause, name: &str) -> Option<CauseFinding>
         WordCause::Connections => {
             let failed =
                 log.count(|it| of(it, WordCause::Connections) || network::is_connection(it));
+            if network::is_made_good(log) && count(WordCause::Connections) == 0 {
+                return None;
+            }
             let open = since(|it| *it == LogEvent::ConnectionMade);
             // One lost connection is usual where a link works, and is the complaint where it is the log's end.
             let ends = log.last.as_ref().is_some_and(is);
+            let moments =
+                log.moments(|it| of(it, WordCause::Connections) || network::is_connection(it));
             (failed > 0 && open && (failed > 1 || ends || !network::linked(log)))
-                || failed >= RECURRING
+                || moments >= RECURRING
                 || (count(WordCause::ServerDown) >= STATES && open)
                 || (count(WordCause::ServerTry) >= TRIES && open && is_end)
         }
