@@ -30,6 +30,9 @@ pub fn text(path: &Path) -> anyhow::Result<String> {
             .remedy("name the sdkconfig in it")
             .into());
     }
-    let bytes = named_file::bytes(path, named_file::RECORDED).for_user(named, remedy)?;
+    let bytes = std::fs::File::open(path)
+        .and_then(named_file::unpacked)
+        .and_then(|it| named_file::from(it, named_file::RECORDED))
+        .for_user(named, remedy)?;
     Ok(String::from_utf8(bytes).for_user(|| format!("{} is no text", path.display()), remedy)?)
 }

@@ -17,6 +17,8 @@ mod data;
 #[cfg(feature = "full")]
 mod docs;
 mod doctor;
+mod doctor_inputs;
+mod doctor_rules;
 mod echo;
 mod engine;
 mod errors;

@@ -125,6 +125,8 @@ pub(super) const READERS: &[(&str, &[&str])] = &[
     ("cli/capture.rs", &["capture FILE.pcap", "capture other.pcap --keys FILE.keys"]),
     ("cli/compare.rs", &["compare FILE.json published"]),
     ("cli/doctor/input.rs", &["doctor FILE.log"]),
+    ("cli/doctor/program.rs", &["doctor other.log --elf FILE.elf"]),
+    ("cli/doctor/rules.rs", &["doctor --explain x --rules FILE.toml"]),
     ("cli/espnow/edges/stamps.rs", &["espnow edges FILE.log FILE.log"]),
     ("cli/espnow/read/mod.rs", &["espnow read FILE.log"]),
     ("cli/espnow/talk/mod.rs", &["espnow talk --script FILE.talk"]),
