@@ -131,8 +131,11 @@ impl CrashReport {
     pub fn title(&self) -> String {
         let place = self.line.map_or_else(String::new, |it| format!(" of line {it}"));
         match (&self.task, &self.reason) {
-            (Some(task), Some(reason)) => format!("core dump{place}, task {task}: {reason}"),
-            (Some(task), None) => format!("core dump{place}, task {task}"),
+            // Of a file of its own the diagnosis says it.
+            (Some(task), Some(reason)) if self.line.is_some() => {
+                format!("core dump{place}, task {task}: {reason}")
+            }
+            (Some(task), _) => format!("core dump{place}, task {task}"),
             (None, _) => format!("backtrace{place}"),
         }
     }
@@ -177,11 +180,11 @@ pub fn core_entry(name: String, dump: &CoreDump) -> DiagnosisEntry {
     let mut reader = LogReader::new();
     reader.push(format!("{why}\n").as_bytes());
     let known = rules::diagnose(&reader.finish()).findings.into_iter().next();
-    let (cause, remedy) = match known {
+    let (cause, remedy) = match known.filter(|it| it.cause != TroubleCause::Panic) {
         Some(it) => (it.cause, it.remedy),
         None => (
             TroubleCause::Panic,
-            "see the frames: the first one in the program's own source is where it went wrong"
+            "mend what the frames name: the first one in the program's own source (--elf FILE shows functions and lines)"
                 .into(),
         ),
     };

@@ -40,7 +40,7 @@ const RESTARTS: [Restart; 4] = [
         LogEvent::Panic,
         (
             "the program is stopped by an exception or an assertion, and the device restarts",
-            "decode the backtrace (espbench board monitor --elf FILE, or idf.py monitor), and mend what it names",
+            "decode the backtrace (espbench doctor LOG --elf FILE, or idf.py monitor), and mend what it names",
             "the restart comes again at the same place of the program",
         ),
     ),

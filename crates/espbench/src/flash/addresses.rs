@@ -197,7 +197,9 @@ mod tests {
         let (address, ..) = program.symbols.iter().find(wanted).expect("this function");
         let told = program.functions(u32::try_from(*address).unwrap());
         let is_this = |it: &CodePlace| {
-            let is = |text: &Option<String>, part: &str| text.as_ref().is_some_and(|it| it.contains(part));
+            let is = |text: &Option<String>, part: &str| {
+                text.as_ref().is_some_and(|it| it.contains(part))
+            };
             is(&it.function, "functions_of_this_test_are_found") && is(&it.file, "addresses.rs")
         };
         assert!(told.iter().any(is_this), "{told:?}");

@@ -194,7 +194,7 @@ fn a_log_and_an_sdkconfig_are_one_diagnosis_and_contradict_each_other() {
 
 /// Holds a document against the schema.
 #[track_caller]
-fn valid(out: &str) -> serde_json::Value {
+pub fn valid(out: &str) -> serde_json::Value {
     let schema = include_str!("../../../../docs/doctor.schema.json");
     let schema: serde_json::Value = serde_json::from_str(schema).unwrap();
     jsonschema::meta::validate(&schema).expect("the schema is itself valid");
