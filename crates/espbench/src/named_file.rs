@@ -107,7 +107,7 @@ pub fn unpacked<'a>(mut stream: impl Read + 'a) -> io::Result<Box<dyn Read + 'a>
     if filled < first.len() || first != GZIP {
         return Ok(Box::new(whole));
     }
-    Ok(Box::new(UnpackedStream { from: MultiGzDecoder::new(whole), left: UNPACKED }))
+    Ok(Box::new(bounded(MultiGzDecoder::new(whole))))
 }
 
 /// Returns whether an error of a stream only says that nothing has come yet.
@@ -116,9 +116,14 @@ pub fn is_for_later(why: &io::Error) -> bool {
     matches!(why.kind(), ErrorKind::Interrupted | ErrorKind::WouldBlock)
 }
 
-/// Stream of gzip, unpacked.
+/// Reads a packed stream that something else unpacks: one that unpacks to more than 10 GB fails.
+pub fn bounded(from: impl Read) -> impl Read {
+    UnpackedStream { from, left: UNPACKED }
+}
+
+/// Stream that is unpacked, with its bound.
 struct UnpackedStream<R> {
-    from: MultiGzDecoder<R>,
+    from: R,
     left: u64,
 }
 
@@ -129,7 +134,7 @@ impl<R: Read> Read for UnpackedStream<R> {
             if is_for_later(&why) {
                 why
             } else {
-                io::Error::new(kind, format!("its gzip is broken: {why}"))
+                io::Error::new(kind, format!("what is packed is broken: {why}"))
             }
         })?;
         self.left = self.left.checked_sub(count as u64).ok_or_else(|| {
@@ -249,7 +254,7 @@ mod tests {
             assert_eq!(read, short);
         }
         let cut = unpacked(&one[..one.len() - 9]).unwrap().read_to_end(&mut Vec::new());
-        assert!(cut.unwrap_err().to_string().starts_with("its gzip is broken"));
+        assert!(cut.unwrap_err().to_string().starts_with("what is packed is broken"));
     }
 
     #[test]

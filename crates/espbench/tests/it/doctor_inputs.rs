@@ -37,7 +37,9 @@ fn a_file_in_gzip_tells_what_it_does_unpacked() {
     let cut = bench.run(&["doctor", "cut.gz"]);
     let lines: Vec<&str> = cut.err.lines().collect();
     assert_eq!((cut.status, lines.len()), (Some(2), 3), "{}", cut.err);
-    assert!(lines[1].contains("its gzip is broken") && lines[2].contains("copy the file again"));
+    assert!(
+        lines[1].contains("what is packed is broken") && lines[2].contains("copy the file again")
+    );
 }
 
 #[test]
@@ -102,6 +104,47 @@ fn a_folder_with_too_many_files_is_refused() {
     let ran = bench.run(&["doctor", "many"]);
     assert_eq!(ran.status, Some(2));
     assert!(ran.err.contains("more than 1000 files"), "{}", ran.err);
+}
+
+#[test]
+fn a_report_of_idf_py_diag_is_one_device() {
+    let bench = TestDir::new();
+    let (first, second) = LOST.split_at(LOST.find("I (95683)").unwrap());
+    let config = "CONFIG_IDF_TARGET=\"esp32c3\"\nCONFIG_LWIP_TCP_WND_DEFAULT=2880\n";
+    let parts = [
+        ("diag.log", "Command: idf.py diag\n"),
+        ("project/sdkconfig", config),
+        ("project/logs/monitor/idf_py_stdout_output_1", first),
+        ("project/logs/monitor/idf_py_stdout_output_2", second),
+        ("project/logs/build/idf_py_stdout_output_3", "[1/9] error: x\n"),
+        ("target/esptool/flash_id", "A fatal error occurred\n"),
+    ];
+    let mut archive = zip::ZipWriter::new(std::fs::File::create(bench.path("report.zip")).unwrap());
+    for (name, text) in parts {
+        let path = bench.path("report").join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+        let options = zip::write::SimpleFileOptions::default();
+        archive.start_file(format!("report/{name}"), options).unwrap();
+        archive.write_all(text.as_bytes()).unwrap();
+    }
+    archive.finish().unwrap();
+    for name in ["report", "report.zip"] {
+        let out = bench.run(&["doctor", "--no-proof", name]).ok();
+        let prefix = if name == "report" { "" } else { "report/" };
+        let head =
+            format!("{name} and {name}/{prefix}project/sdkconfig: the beacons of the access point");
+        let words = out.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.starts_with(&head), "{out}");
+        assert!(out.contains("state: run -> init (0xc800)"), "{out}");
+    }
+    let mut other = zip::ZipWriter::new(std::fs::File::create(bench.path("other.zip")).unwrap());
+    other.start_file("a.txt", zip::write::SimpleFileOptions::default()).unwrap();
+    other.write_all(b"x").unwrap();
+    other.finish().unwrap();
+    let ran = bench.run(&["doctor", "other.zip"]);
+    assert_eq!((ran.status, ran.err.lines().count()), (Some(2), 3), "{}", ran.err);
+    assert!(ran.err.contains("a zip without the report"), "{}", ran.err);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Files as they are recognised by their contents: logs, captures, sdkconfig files; names of stored runs.
 
+use super::diag::DiagReport;
 use super::folder;
 use super::pipe::{LiveTold, StdinPipe};
 use crate::cli::common::StoreArgs;
@@ -93,10 +94,16 @@ impl<'a> InputReader<'a> {
             return self.stream("stdin".into(), pipe, &mut LiveTold::default()).map(named);
         }
         if path.is_dir() {
-            return self.folder(path);
+            return match DiagReport::of_folder(path)? {
+                Some(report) => self.report(path, report),
+                None => self.folder(path),
+            };
         }
         match File::open(path) {
-            Ok(file) => self.file(path, file).map(named),
+            Ok(mut file) => match DiagReport::of_zip(path, &mut file)? {
+                Some(report) => self.report(path, report),
+                None => self.file(path, file).map(named),
+            },
             Err(why) if why.kind() == io::ErrorKind::NotFound => self.run(path).map(named),
             Err(why) => {
                 let remedy = "name a log that a terminal has kept, or - for stdin";
@@ -108,6 +115,39 @@ impl<'a> InputReader<'a> {
 
     fn file(&self, path: &Path, file: File) -> anyhow::Result<Found> {
         self.stream(path.display().to_string(), file, &mut LiveTold::nobody())
+    }
+
+    /// Reads a report of `idf.py diag`: its logs one behind the other, and its sdkconfig.
+    fn report(&mut self, path: &Path, mut report: DiagReport) -> anyhow::Result<Vec<FoundFile>> {
+        let name = path.display().to_string();
+        let remedy = "make the report again, or name a log in it";
+        let group = self.groups;
+        self.groups += 1;
+        let mut all = Vec::new();
+        let mut reader = DoctorFileReader::with_rules(self.book);
+        for part in report.logs.clone() {
+            let what = || format!("cannot read {part} of {name}");
+            report.read(&part, &mut |it| reader.push(it)).for_user(what, remedy)?;
+            reader.push(b"\n");
+        }
+        if !report.logs.is_empty() {
+            let found = Self::told(name.clone(), reader)?;
+            all.push(FoundFile { group, found });
+        }
+        if let Some(part) = report.config.clone() {
+            let what = || format!("cannot read {part} of {name}");
+            let mut reader = DoctorFileReader::with_rules(self.book);
+            report.read(&part, &mut |it| reader.push(it)).for_user(what, remedy)?;
+            let found = Self::told(format!("{name}/{part}"), reader)?;
+            all.push(FoundFile { group, found });
+        }
+        if all.is_empty() {
+            return Err(UserError::new(format!("{name} has nothing that the doctor reads"))
+                .because("the report has neither a log of the monitor nor an sdkconfig")
+                .remedy("start idf.py monitor in the project before idf.py diag, so that there is a log")
+                .into());
+        }
+        Ok(all)
     }
 
     /// Reads the files of a folder. What is no log, sdkconfig or capture is left out, and told.
@@ -171,6 +211,11 @@ impl<'a> InputReader<'a> {
                 ),
             }
         }
+        Self::told(name, reader)
+    }
+
+    /// Takes what a file was.
+    fn told(name: String, reader: DoctorFileReader) -> anyhow::Result<Found> {
         match reader.finish() {
             Ok(DoctorFile::Log(log, crashes)) => Ok(Found::Log(name, log, crashes)),
             Ok(DoctorFile::Config(config)) => Ok(Found::Config(name, config)),

@@ -2,6 +2,7 @@
 //!
 //! | module | contents |
 //! |---|---|
+//! | `diag` | the report of `idf.py diag` |
 //! | `folder` | files of a folder of logs |
 //! | `input` | what a file is, by its contents, and what it holds |
 //! | `pipe` | a log from a pipe, as it comes |
@@ -9,6 +10,7 @@
 //! | `prove` | the first cause, shown in the lab |
 //! | `rules` | rules of a team's own, and which rules a line meets |
 
+mod diag;
 mod folder;
 mod input;
 mod pipe;

@@ -124,6 +124,7 @@ pub(super) const READERS: &[(&str, &[&str])] = &[
     ("cli/builtin.rs", &["run FILE.toml --on loopback -q"]),
     ("cli/capture.rs", &["capture FILE.pcap", "capture other.pcap --keys FILE.keys"]),
     ("cli/compare.rs", &["compare FILE.json published"]),
+    ("cli/doctor/diag.rs", &["doctor FILE.zip"]),
     ("cli/doctor/input.rs", &["doctor FILE.log"]),
     ("cli/doctor/program.rs", &["doctor other.log --elf FILE.elf"]),
     ("cli/doctor/rules.rs", &["doctor --explain x --rules FILE.toml"]),
