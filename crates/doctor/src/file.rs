@@ -10,7 +10,7 @@ pub use own::OwnForm;
 
 use crate::captured;
 use crate::crash::core_dump::{CoreDump, CoreDumpFault, MOST_BYTES};
-use crate::crash::trace::{CrashTraces, TraceReader};
+use crate::crash::trace::{CrashReader, CrashTraces};
 use crate::finding::DiagnosisVerdict;
 use crate::log::{LogReader, LogSummary};
 use crate::matcher::{RuleBook, RulesOfLog};
@@ -100,7 +100,7 @@ impl fmt::Display for DoctorFileFault {
 enum Reading {
     /// Too little is there to tell the kind.
     Head(Vec<u8>),
-    Log(Box<LogReader>, Box<TraceReader>),
+    Log(Box<LogReader>, Box<CrashReader>),
     Config(Vec<u8>),
     /// A core dump, as octets or in base64.
     CoreDump(Vec<u8>),
@@ -241,7 +241,7 @@ impl Reading {
         }
         let mut log = Box::new(LogReader::with_rules(rules.0));
         log.push(&head);
-        let mut traces = Box::new(TraceReader::new());
+        let mut traces = Box::new(CrashReader::new());
         traces.push(&head);
         Self::Log(log, traces)
     }

@@ -54,7 +54,7 @@ fn rules_of_others_tell_beside_the_own_ones() {
 fn a_mistake_in_a_file_of_rules_is_told_with_its_place() {
     for (from, to, said) in [
         ("patterns", "patern", "own.toml, line 9: unknown field `patern`"),
-        ("level = [\"error\"]", "level = [\"eror\"]", "own.toml, line 8: unknown variant `eror`"),
+        ("level = [\"error\"]", "level = [\"eror\"]", "own.toml, line 7: unknown variant `eror`"),
         ("{number}", "{nmber}", "own.toml: rule gateway-lost: pattern"),
         (
             "gateway-lost\"\ncomp",
@@ -86,6 +86,18 @@ fn a_mistake_in_a_file_of_rules_is_told_with_its_place() {
         let rule = book.rules().find(|it| it.name == "gateway-lost").unwrap();
         let fault = book.try_examples(rule).unwrap_err().to_string();
         assert!(fault.contains(said), "{fault}");
+    }
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn a_damaged_file_of_rules_is_read_or_refused(at in 0..OWN.len(), with in "[\\]\\[\"={}@a-z0-9\\\\ \n|^$.]{0,8}") {
+        let text = [&OWN[..at], &with, &OWN[(at + with.len()).min(OWN.len())..]].concat();
+        if let Err(fault) = own(&text) {
+            proptest::prop_assert!(fault.to_string().starts_with("own.toml"), "{fault}");
+        }
     }
 }
 

@@ -106,7 +106,7 @@ pub enum CoreDumpFault {
     Broken,
     /// No task is in it.
     NoTask,
-    /// It is longer than any.
+    /// Longer than any.
     Long,
     /// A line is no base64.
     Base64 {

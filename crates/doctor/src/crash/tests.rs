@@ -2,7 +2,7 @@
 
 use super::core_dump::{CoreDump, CoreDumpFault};
 use super::report::{CodePlace, CrashReport, ProgramCode, core_entry};
-use super::trace::TraceReader;
+use super::trace::CrashReader;
 use crate::file::{DoctorFile, DoctorFileFault, DoctorFileReader};
 use crate::finding::TroubleCause;
 use alloc::format;
@@ -210,7 +210,7 @@ fn a_dump_is_read_from_a_console_from_base64_and_from_a_file() {
     let log = format!(
         "I (1) app: x\n================= CORE DUMP START =================\r\n{text}================= CORE DUMP END =================\r\n"
     );
-    let mut reader = TraceReader::new();
+    let mut reader = CrashReader::new();
     reader.push(log.as_bytes());
     let printed = reader.finish().dumps;
     assert_eq!((printed[0].line, printed[0].dump.as_ref().unwrap()), (2, &dump));

@@ -91,14 +91,14 @@ enum OpenBlock {
 /// Reader of the crashes of a log, in pieces, in constant memory.
 ///
 /// ```
-/// let mut reader = espbench_doctor::crash::trace::TraceReader::new();
+/// let mut reader = espbench_doctor::crash::trace::CrashReader::new();
 /// reader.push(b"Backtrace: 0x400d1234:0x3ffb");
 /// reader.push(b"1f50 0x400d5678:0x3ffb1f70\n");
 /// let crash = &reader.finish().traces[0];
 /// assert_eq!((crash.line, crash.frames[1].address), (1, 0x400d_5678));
 /// ```
 #[derive(Debug)]
-pub struct TraceReader {
+pub struct CrashReader {
     keys: AhoCorasick,
     line: Vec<u8>,
     number: u64,
@@ -110,13 +110,13 @@ pub struct TraceReader {
     found: CrashTraces,
 }
 
-impl Default for TraceReader {
+impl Default for CrashReader {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl TraceReader {
+impl CrashReader {
     /// Creates a reader at a log's start.
     ///
     /// # Panics
@@ -319,7 +319,7 @@ fn stack_words(line: &str) -> Option<Vec<u32>> {
 /// Decodes a line of base64 (RFC 4648, 4).
 pub(crate) fn base64(text: &str) -> Option<Vec<u8>> {
     let digits = text.trim_end_matches('=');
-    if text.len() % 4 != 0 || text.len() - digits.len() > 2 {
+    if !text.len().is_multiple_of(4) || text.len() - digits.len() > 2 {
         return None;
     }
     let mut out = Vec::with_capacity(digits.len() / 4 * 3 + 2);
@@ -350,7 +350,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn read(log: &[u8], piece: usize) -> CrashTraces {
-        let mut reader = TraceReader::new();
+        let mut reader = CrashReader::new();
         log.chunks(piece).for_each(|it| reader.push(it));
         reader.finish()
     }
@@ -431,7 +431,7 @@ mod tests {
         let crash = "Backtrace: 0x400d0001:0x3ffb0000\nStack memory:\n".repeat(100);
         let found = read(crash.as_bytes(), 999);
         assert_eq!((found.traces.len(), found.more), (TRACES, 100 - TRACES as u64));
-        let mut reader = TraceReader::new();
+        let mut reader = CrashReader::new();
         (0..1000).for_each(|_| reader.push(&[b'x'; 1000]));
         assert!(reader.line.capacity() <= 2 * LONGEST);
         let deep = format!(

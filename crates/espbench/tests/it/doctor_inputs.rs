@@ -1,4 +1,4 @@
-//! What `espbench doctor` takes: gzip, folders of logs of many devices, and pipes.
+//! Inputs of `espbench doctor`: gzip, folders of logs of many devices, reports of `idf.py diag`, and pipes.
 
 use crate::util::{Ran, TestDir};
 use flate2::Compression;

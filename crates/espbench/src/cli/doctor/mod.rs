@@ -45,26 +45,29 @@ const AFTER_HELP: &str = "\
 A log is what idf.py monitor, the Arduino IDE, ESPHome, minicom or another terminal shows of a board; \
 colours, time stamps and mixed lines do not matter, and a log of any length is read in little memory. \
 A capture is one in monitor mode (radiotap, PPI or bare frames) or of IP on the PC's side, as pcap or pcapng; \
-`espbench capture` tells its figures. An sdkconfig beside logs is of their firmware: the settings are checked as tune --check does, and where \
-the log prints others, that is said. A name that is no file is that of a stored run, or last.
+`espbench capture` tells its figures. A folder has logs of many devices. An sdkconfig beside logs is of their firmware: the settings are checked as tune --check does, and where \
+the log prints others, that is said. A core dump and the report of idf.py diag are read, too; each file may be gzip. A name that is no file is that of a stored run, or last.
 
 Examples:
   espbench doctor boot.log
   espbench doctor boot.log sdkconfig -o diagnosis.html
-  idf.py monitor | tee board.log; espbench doctor board.log --full
+  idf.py monitor | espbench doctor -
+  espbench doctor logs/
+  espbench doctor boot.log --elf build/app.elf
   espbench doctor --strict node-*.log
   espbench doctor air.pcapng
   espbench doctor last
   espbench doctor --rules team.toml boot.log
   espbench doctor --explain 'E (6000) rpc_core: Response not received for [0x13f]'
 
-Exit status: 0 read, 1 a cause was found and --strict was said, 2 a file is none of these, cannot be read, or cannot tell.";
+Exit status: 0 read, 1 a cause was found and --strict was said, 2 a file is none of these, cannot be read, or cannot tell, \
+130 stopped by Ctrl-C: the answer is of what was read.";
 
 /// Flags.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
-    /// Console logs and captures, one device each; an sdkconfig of their firmware; a stored run; `-` is stdin
+    /// Console logs and captures, one device each; a folder of logs; an sdkconfig of their firmware; a core dump; a stored run; `-` is stdin
     #[arg(required_unless_present = "explain", value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Read logs with the rules and causes of this file, too (repeatable): docs/doctor-rules.md has their form
