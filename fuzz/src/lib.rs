@@ -5,6 +5,7 @@ mod app;
 mod board_console;
 mod broker_url;
 mod capture;
+mod doctor;
 mod esp_now_console;
 mod esp_now_control;
 mod esp_now_engine;
@@ -38,6 +39,7 @@ pub use app::app;
 pub use board_console::board_console;
 pub use broker_url::broker_url;
 pub use capture::{capture_file, capture_packets};
+pub use doctor::{doctor_crash, doctor_rules};
 pub use esp_now_console::{esp_now_console, esp_now_debug};
 pub use esp_now_control::{esp_now_control, esp_now_time};
 pub use esp_now_engine::{esp_now_engine, esp_now_header};
@@ -122,6 +124,8 @@ pub const TARGETS: &[Target] = &[
     ("sdkconfig", sdkconfig),
     ("doctor_log", doctor_log),
     ("doctor_file", doctor_file),
+    ("doctor_crash", doctor_crash),
+    ("doctor_rules", doctor_rules),
     ("capture_file", capture_file),
     ("capture_packets", capture_packets),
     ("logic_capture", logic_capture),

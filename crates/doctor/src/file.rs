@@ -1,6 +1,6 @@
-//! Kind of a file by its contents: a console log, a capture or an `sdkconfig`, in pieces as they come.
+//! Kind of a file by its contents: a console log, a capture, an `sdkconfig` or a core dump, in pieces as they come.
 //!
-//! The first 64 KB tell the kind. Logs and captures are read in constant memory, and an `sdkconfig` has a bound.
+//! The first 64 KB tell the kind. Logs and captures are read in constant memory; an `sdkconfig` and a core dump have bounds.
 
 mod own;
 #[cfg(test)]
@@ -9,8 +9,11 @@ mod tests;
 pub use own::OwnForm;
 
 use crate::captured;
+use crate::crash::core_dump::{CoreDump, CoreDumpFault, MOST_BYTES};
+use crate::crash::trace::{CrashReader, CrashTraces};
 use crate::finding::DiagnosisVerdict;
 use crate::log::{LogReader, LogSummary};
+use crate::matcher::{RuleBook, RulesOfLog};
 use crate::report::{DiagnosisEntry, answer};
 use crate::settings::ConfigFile;
 use alloc::borrow::Cow;
@@ -28,15 +31,20 @@ const HEAD: usize = 64 * 1024;
 /// Largest `sdkconfig`, in octets: usual ones have some 100 KB.
 const LARGEST_CONFIG: usize = 16 << 20;
 
+/// Largest core dump, in octets: base64 has four for three.
+const LARGEST_DUMP: usize = MOST_BYTES / 2 * 3;
+
 /// File that was read, by its kind.
 #[derive(Debug)]
 pub enum DoctorFile {
-    /// A console log.
-    Log(LogSummary),
+    /// A console log, and the crashes in it by their addresses.
+    Log(LogSummary, Box<CrashTraces>),
     /// An `sdkconfig`.
     Config(Box<ConfigFile>),
     /// A capture.
     Capture(Box<CaptureSummary>),
+    /// A core dump.
+    CoreDump(Box<CoreDump>),
 }
 
 /// Reason for which a file is none that the doctor reads.
@@ -52,6 +60,8 @@ pub enum DoctorFileFault {
     Config(String),
     /// File that begins as a capture and holds no packet.
     Capture(CaptureError),
+    /// File that begins as a core dump and is none.
+    CoreDump(CoreDumpFault),
     /// File that espbench has written of a run: it holds figures, and no line of a console.
     Own(OwnForm),
 }
@@ -65,6 +75,7 @@ impl DoctorFileFault {
             Self::LongConfig => "is no sdkconfig",
             Self::Config(_) => "cannot be read as an sdkconfig",
             Self::Capture(_) => "is no capture",
+            Self::CoreDump(_) => "cannot be read as a core dump",
             Self::Own(form) => form.words(),
         }
     }
@@ -78,6 +89,7 @@ impl fmt::Display for DoctorFileFault {
             Self::LongConfig => write!(f, "it is larger than {} MB", LARGEST_CONFIG >> 20),
             Self::Config(why) => f.write_str(why),
             Self::Capture(why) => why.fmt(f),
+            Self::CoreDump(why) => why.fmt(f),
             Self::Own(_) => f.write_str("it has the figures of a run, and no console log"),
         }
     }
@@ -88,8 +100,10 @@ impl fmt::Display for DoctorFileFault {
 enum Reading {
     /// Too little is there to tell the kind.
     Head(Vec<u8>),
-    Log(Box<LogReader>),
+    Log(Box<LogReader>, Box<CrashReader>),
     Config(Vec<u8>),
+    /// A core dump, as octets or in base64.
+    CoreDump(Vec<u8>),
     Capture(Box<CaptureAnalysis>, Option<CaptureError>),
     Refused(DoctorFileFault),
 }
@@ -102,29 +116,39 @@ enum Reading {
 /// reader.push(b"CONFIG_IDF_TARGET=\"esp32c3\"\n");
 /// assert!(matches!(reader.finish(), Ok(DoctorFile::Config(_))));
 /// ```
-#[derive(Debug)]
-pub struct DoctorFileReader(Reading);
-
-impl Default for DoctorFileReader {
-    fn default() -> Self {
-        Self(Reading::Head(Vec::new()))
-    }
+#[derive(Debug, Default)]
+pub struct DoctorFileReader {
+    reading: Reading,
+    rules: RulesOfLog,
 }
 
 impl DoctorFileReader {
+    /// Creates a reader whose logs are read with other rules than the doctor's own.
+    #[must_use]
+    pub fn with_rules(rules: &'static RuleBook) -> Self {
+        Self { reading: Reading::default(), rules: RulesOfLog(rules) }
+    }
+
     /// Takes octets. Returns whether further ones may change the outcome.
     pub fn push(&mut self, bytes: &[u8]) -> bool {
-        match &mut self.0 {
+        match &mut self.reading {
             Reading::Head(kept) => {
                 kept.extend_from_slice(bytes);
                 if kept.len() >= HEAD {
                     let kept = core::mem::take(kept);
-                    self.0 = Reading::of(kept);
+                    self.reading = Reading::of(kept, self.rules);
                 }
             }
-            Reading::Log(log) => log.push(bytes),
+            Reading::Log(log, traces) => {
+                log.push(bytes);
+                traces.push(bytes);
+            }
+            Reading::CoreDump(kept) if kept.len() + bytes.len() > LARGEST_DUMP => {
+                self.reading = Reading::Refused(DoctorFileFault::CoreDump(CoreDumpFault::Long));
+            }
+            Reading::CoreDump(kept) => kept.extend_from_slice(bytes),
             Reading::Config(kept) if kept.len() + bytes.len() > LARGEST_CONFIG => {
-                self.0 = Reading::Refused(DoctorFileFault::LongConfig);
+                self.reading = Reading::Refused(DoctorFileFault::LongConfig);
             }
             Reading::Config(kept) => kept.extend_from_slice(bytes),
             Reading::Capture(analysis, fault) if fault.is_none() => {
@@ -132,7 +156,20 @@ impl DoctorFileReader {
             }
             Reading::Capture(..) | Reading::Refused(_) => {}
         }
-        !matches!(self.0, Reading::Capture(_, Some(_)) | Reading::Refused(_))
+        !matches!(self.reading, Reading::Capture(_, Some(_)) | Reading::Refused(_))
+    }
+
+    /// Returns what a log tells so far, as if it ended here; none of a file of another kind.
+    #[must_use]
+    pub fn log_so_far(&self) -> Option<LogSummary> {
+        match &self.reading {
+            Reading::Log(log, _) => Some((**log).clone().finish()),
+            Reading::Head(kept) => match Reading::of(kept.clone(), self.rules) {
+                Reading::Log(log, _) => Some(log.finish()),
+                _ => None,
+            },
+            _ => None,
+        }
     }
 
     /// Takes the end of the file.
@@ -140,12 +177,21 @@ impl DoctorFileReader {
     /// # Errors
     /// The doctor does not read it.
     pub fn finish(self) -> Result<DoctorFile, DoctorFileFault> {
-        let reading = match self.0 {
-            Reading::Head(kept) => Reading::of(kept),
+        let reading = match self.reading {
+            Reading::Head(kept) => Reading::of(kept, self.rules),
             known => known,
         };
         match reading {
-            Reading::Log(log) => Ok(DoctorFile::Log(log.finish())),
+            Reading::Log(log, traces) => {
+                Ok(DoctorFile::Log(log.finish(), Box::new(traces.finish())))
+            }
+            Reading::CoreDump(bytes) => {
+                let dump = match CoreDump::knows(&bytes) {
+                    true => CoreDump::read(&bytes),
+                    false => CoreDump::of_base64(&bytes),
+                };
+                Ok(DoctorFile::CoreDump(Box::new(dump.map_err(DoctorFileFault::CoreDump)?)))
+            }
             Reading::Config(bytes) => config(&bytes).map(|it| DoctorFile::Config(Box::new(it))),
             Reading::Capture(analysis, fault) => {
                 let seen = analysis.finish(fault).map_err(DoctorFileFault::Capture)?;
@@ -157,13 +203,25 @@ impl DoctorFileReader {
     }
 }
 
+impl Default for Reading {
+    fn default() -> Self {
+        Self::Head(Vec::new())
+    }
+}
+
 impl Reading {
     /// Returns the state after the begin of a file.
-    fn of(head: Vec<u8>) -> Self {
+    fn of(head: Vec<u8>, rules: RulesOfLog) -> Self {
         if CaptureReader::knows(&head) {
             let mut analysis = Box::new(CaptureAnalysis::new(CaptureKeys::default()));
             let fault = analysis.push(&head).err();
             return Self::Capture(analysis, fault);
+        }
+        if CoreDump::knows(&head) || CoreDump::knows_base64(&head) {
+            return match head.len() > LARGEST_DUMP {
+                true => Self::Refused(DoctorFileFault::CoreDump(CoreDumpFault::Long)),
+                false => Self::CoreDump(head),
+            };
         }
         let begin = &head[..head.len().min(HEAD)];
         if begin.is_empty() {
@@ -181,9 +239,11 @@ impl Reading {
                 false => Self::Config(head),
             };
         }
-        let mut log = Box::new(LogReader::new());
+        let mut log = Box::new(LogReader::with_rules(rules.0));
         log.push(&head);
-        Self::Log(log)
+        let mut traces = Box::new(CrashReader::new());
+        traces.push(&head);
+        Self::Log(log, traces)
     }
 }
 
@@ -199,7 +259,15 @@ pub fn capture_entry(name: String, seen: &CaptureSummary) -> DiagnosisEntry {
         _ => answer(&diagnosis),
     };
     let files = alloc::vec![name];
-    DiagnosisEntry { files, lines: None, recorded: None, answer, diagnosis, proof: None }
+    DiagnosisEntry {
+        files,
+        lines: None,
+        recorded: None,
+        answer,
+        diagnosis,
+        crashes: Vec::new(),
+        proof: None,
+    }
 }
 
 fn config(bytes: &[u8]) -> Result<ConfigFile, DoctorFileFault> {

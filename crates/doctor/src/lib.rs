@@ -3,6 +3,7 @@
 //! | module | contents |
 //! |---|---|
 //! | [`captured`] | captures: what the air and TCP show |
+//! | [`crash`] | crashes by their addresses: backtraces and core dumps |
 //! | [`mod@file`] | kind of a file by its contents: log, capture or `sdkconfig`, in pieces as they come |
 //! | [`finding`] | what was found: cause, evidence, confidence, what would confirm it, what to do |
 //! | [`incident`] | files of one incident to one diagnosis |
@@ -23,6 +24,7 @@ extern crate alloc;
 extern crate std;
 
 pub mod captured;
+pub mod crash;
 pub mod file;
 pub mod finding;
 pub mod incident;

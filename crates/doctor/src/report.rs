@@ -1,6 +1,7 @@
 //! Diagnoses as a document for programs, and as a report for pages and tables.
 
-use crate::finding::{CauseFinding, Diagnosis, DiagnosisVerdict, TroubleCause};
+use crate::crash::report::{CrashFrame, CrashReport};
+use crate::finding::{CauseFinding, Certainty, Diagnosis, DiagnosisVerdict, TroubleCause};
 use crate::log::{EvidenceSource, LogPlace};
 use alloc::format;
 use alloc::string::{String, ToString as _};
@@ -87,6 +88,9 @@ pub struct DiagnosisEntry {
     /// The diagnosis.
     #[serde(flatten)]
     pub diagnosis: Diagnosis,
+    /// Crashes with their frames: core dumps, and backtraces where a program was given.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub crashes: Vec<CrashReport>,
     /// Proof of the first cause that the lab can show; absent where it was not asked for.
     pub proof: Option<ProofOutcome>,
 }
@@ -98,6 +102,89 @@ pub struct DoctorDocument {
     pub schema: &'static str,
     /// Diagnoses, in the order of the files.
     pub diagnoses: Vec<DiagnosisEntry>,
+}
+
+/// Devices from which on a document leads with who suffers from what.
+const GROUPED: usize = 3;
+
+/// Names of files in a row of the table of groups, at most; a page has all.
+const NAMES: usize = 4;
+
+/// Diagnoses whose first cause is the same.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CauseGroup<'a> {
+    /// Stable name of the cause; none where no cause was found.
+    pub cause: Option<String>,
+    /// Diagnoses, in the order of the files.
+    pub entries: Vec<&'a DiagnosisEntry>,
+}
+
+impl DoctorDocument {
+    /// Returns whether it is of so many devices that who suffers from what comes first.
+    #[must_use]
+    pub const fn is_grouped(&self) -> bool {
+        self.diagnoses.len() >= GROUPED
+    }
+
+    /// Returns the diagnoses by their first causes: those of most devices first, those without a cause last.
+    #[must_use]
+    pub fn groups(&self) -> Vec<CauseGroup<'_>> {
+        let mut groups: Vec<CauseGroup<'_>> = Vec::new();
+        for entry in &self.diagnoses {
+            let cause = entry.diagnosis.findings.first().map(|it| it.cause.name());
+            let verdict = entry.diagnosis.verdict;
+            let is_same = |it: &&mut CauseGroup<'_>| {
+                it.cause == cause && it.entries[0].diagnosis.verdict == verdict
+            };
+            match groups.iter_mut().find(is_same) {
+                Some(group) => group.entries.push(entry),
+                None => groups.push(CauseGroup { cause, entries: alloc::vec![entry] }),
+            }
+        }
+        groups.sort_by_key(|it| (it.cause.is_none(), core::cmp::Reverse(it.entries.len())));
+        groups
+    }
+
+    /// Returns the table of who suffers from what. Without `all`, a row names a few files.
+    #[must_use]
+    pub fn devices(&self, all: bool) -> Table {
+        let columns = alloc::vec![
+            Column::setting("devices", ""),
+            Column::words("first cause"),
+            Column::words("certainty"),
+            Column::words("files"),
+        ];
+        let row = |it: &CauseGroup<'_>| -> TableRow {
+            let most = if all { usize::MAX } else { NAMES };
+            let names = it.entries.iter().map(|it| it.files.join(" and "));
+            let mut names: Vec<String> = names.take(most).collect();
+            let more = it.entries.len() - names.len();
+            if more > 0 {
+                names.push(format!("{more} more"));
+            }
+            alloc::vec![
+                Some(it.entries.len().to_string()),
+                Some(it.entries[0].answer.clone()),
+                it.certainty(),
+                Some(names.join(", ")),
+            ]
+        };
+        let rows = self.groups().iter().map(row).collect();
+        table("doctor-devices", "Who suffers from what", columns, rows)
+    }
+}
+
+impl CauseGroup<'_> {
+    /// Returns how sure its causes are: one word, or the least and the most.
+    fn certainty(&self) -> Option<String> {
+        let all = self.entries.iter().filter_map(|it| it.diagnosis.findings.first());
+        let all: Vec<Certainty> = all.map(|it| it.certainty).collect();
+        let (least, most) = (all.iter().min()?, all.iter().max()?);
+        Some(match least == most {
+            true => least.word().into(),
+            false => format!("{} to {}", least.word(), most.word()),
+        })
+    }
 }
 
 /// Returns the answer of a diagnosis in a sentence without its full stop.
@@ -175,6 +262,7 @@ pub fn place_name(place: &LogPlace) -> String {
         EvidenceSource::SdkConfig => format!("sdkconfig line {}", place.line),
         EvidenceSource::Run => format!("sample {}", place.line),
         EvidenceSource::Capture => format!("frame {}", place.line),
+        EvidenceSource::CoreDump => format!("task {}", place.line),
     }
 }
 
@@ -192,6 +280,8 @@ pub fn causes(document: &DoctorDocument) -> Table {
         Column::words("first evidence"),
         Column::words("remedy"),
         Column::words("confirm"),
+        Column::words("follows from"),
+        Column::words("page"),
     ];
     let row = |entry: &DiagnosisEntry, at: usize, it: &CauseFinding| -> TableRow {
         let first = it.evidence.first().map(|it| format!("{}: {}", place_name(it), it.text));
@@ -206,6 +296,8 @@ pub fn causes(document: &DoctorDocument) -> Table {
             first,
             Some(it.remedy.clone()),
             Some(it.confirm.clone()),
+            it.follows_from.map(TroubleCause::name),
+            it.link.clone(),
         ]
     };
     let rows = document.diagnoses.iter().flat_map(|entry| {
@@ -276,6 +368,35 @@ fn files(document: &DoctorDocument) -> Table {
     };
     let rows = document.diagnoses.iter().map(row).collect();
     table("doctor-files", "Files", columns, rows)
+}
+
+/// Returns the table of the frames of crashes.
+fn frames(document: &DoctorDocument) -> Table {
+    let columns = alloc::vec![
+        Column::words("file"),
+        Column::words("crash"),
+        Column::words("address"),
+        Column::words("function"),
+        Column::words("source"),
+        Column::words("certain"),
+    ];
+    let mut rows = Vec::new();
+    for entry in &document.diagnoses {
+        for crash in &entry.crashes {
+            let row = |it: &CrashFrame| {
+                alloc::vec![
+                    Some(entry.files.join(" and ")),
+                    Some(crash.title()),
+                    Some(format!("{:#010x}", it.address)),
+                    it.function.clone(),
+                    it.source(),
+                    Some(if it.is_certain { "yes" } else { "no" }.into()),
+                ]
+            };
+            rows.extend(crash.frames.iter().map(row));
+        }
+    }
+    table("doctor-frames", "Frames of crashes", columns, rows)
 }
 
 /// Returns the table of what the lab shows, before and after the remedy.
@@ -358,8 +479,12 @@ pub fn report(facts: RunFacts, document: &DoctorDocument) -> Report {
         proofs(document),
         on_page(causes(document)),
         evidence(document),
+        frames(document),
         files(document)
     ];
+    if document.is_grouped() {
+        tables.insert(0, document.devices(true));
+    }
     tables.retain(|it| !it.rows.is_empty());
     Report { tuning, tables, ..Report::empty(facts) }
 }

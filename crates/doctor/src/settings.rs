@@ -111,6 +111,7 @@ pub(crate) fn place_words(place: &LogPlace) -> String {
         EvidenceSource::SdkConfig => "the sdkconfig",
         EvidenceSource::Run => "the run",
         EvidenceSource::Capture => "the capture",
+        EvidenceSource::CoreDump => "the core dump",
     };
     let mut words = String::from("line ");
     words.push_str(&place.line.to_string());

@@ -1,42 +1,111 @@
 //! Each rule is tried with its own examples: each of `examples` meets it and no other rule of its topic comes first, and
-//! none of `not` meets it.
+//! none of `not` meets it. Files of others are read with the doctor's own, and mistakes in them are told.
 
-use espbench_doctor::log::{plain, records};
-use espbench_doctor::matcher::RuleBook;
-
-/// Returns the rules that tell what the records of a line say.
-fn told(line: &str) -> Vec<&'static str> {
-    let line = plain(line);
-    let book = RuleBook::built_in();
-    let mut told = Vec::new();
-    for record in records(&line) {
-        let reading = book.read(&record);
-        // Whatever the turn of its topic.
-        told.extend(reading.met().iter().map(|it| &*it.name));
-        // A bare failure is of what the lines before it speak of: an example may begin with that.
-        told.extend(reading.word_rules(None).iter().map(|it| &*it.name));
-    }
-    told
-}
+use espbench_doctor::matcher::{RuleBook, RuleFault};
 
 #[test]
 fn each_rule_has_examples_that_meet_it_and_tells_where_they_come_from() {
-    let mut wrong = Vec::new();
-    for rule in RuleBook::built_in().rules() {
-        if rule.examples.is_empty() || rule.source.is_empty() {
-            wrong.push(format!("{}: it lacks an example or its source", rule.name));
-        }
-        for line in &rule.examples {
-            let found = told(line);
-            if !found.contains(&&*rule.name) {
-                wrong.push(format!("{}: {line:?} meets {found:?}", rule.name));
-            }
-        }
-        for line in &rule.not {
-            if told(line).contains(&&*rule.name) {
-                wrong.push(format!("{}: {line:?} meets it", rule.name));
-            }
+    let book = RuleBook::built_in();
+    let faults = book.rules().filter_map(|it| book.try_examples(it).err());
+    let wrong: Vec<String> = faults.map(|it| it.to_string()).collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// A rule and a cause of a team's own.
+const OWN: &str = r#"
+topic = "our-gateway"
+
+[[rule]]
+name = "gateway-lost"
+component = ["gateway"]
+level = ["error"]
+speaks_of = "peer"
+patterns = ["no answer from gateway {number}"]
+sign = "gateway-lost"
+examples = ["E (700) gateway: no answer from gateway 7"]
+not = ["I (700) gateway: no answer from gateway 7 is needed"]
+source = "our firmware 2.1, gateway.c"
+
+[[cause]]
+name = "gateway-silent"
+signs = ["gateway-lost"]
+title = "the gateway does not answer"
+remedy = "see the gateway's own log"
+confirm = "a ping of the gateway fails, too"
+certainty = "high"
+weight = 3
+"#;
+
+/// Reads a file of others.
+fn own(text: &str) -> Result<RuleBook, RuleFault> {
+    RuleBook::from_files(&[("own.toml", text)])
+}
+
+#[test]
+fn rules_of_others_tell_beside_the_own_ones() {
+    let book: &'static RuleBook = Box::leak(Box::new(own(OWN).unwrap()));
+    let rule = book.rules().find(|it| it.name == "gateway-lost").unwrap();
+    assert_eq!((&*rule.file, rule.topic.as_deref()), ("own.toml", Some("our-gateway")));
+    book.try_examples(rule).unwrap();
+    assert_eq!(book.rules().count(), RuleBook::built_in().rules().count() + 1);
+}
+
+#[test]
+fn a_mistake_in_a_file_of_rules_is_told_with_its_place() {
+    for (from, to, said) in [
+        ("patterns", "patern", "own.toml, line 9: unknown field `patern`"),
+        ("level = [\"error\"]", "level = [\"eror\"]", "own.toml, line 7: unknown variant `eror`"),
+        ("{number}", "{nmber}", "own.toml: rule gateway-lost: pattern"),
+        (
+            "gateway-lost\"\ncomp",
+            "associated\"\ncomp",
+            "own.toml: rule associated: there is another",
+        ),
+        (
+            "[\"gateway-lost\"]",
+            "[\"gone\"]",
+            "own.toml: cause gateway-silent: no rule has the sign gone",
+        ),
+        ("[\"no answer", "[\"@none\", \"no answer", "own.toml: rule gateway-lost: no list is none"),
+    ] {
+        assert!(OWN.contains(from), "{from}");
+        let fault = own(&OWN.replace(from, to)).unwrap_err().to_string();
+        assert!(fault.starts_with(said), "{fault}");
+    }
+    for (from, to, said) in [
+        ("gateway 7\"]\nnot", "gateway\"]\nnot", "its example"),
+        ("not = [\"I", "not = [\"E", "which stands under `not`"),
+        (
+            "source = \"our firmware 2.1, gateway.c\"",
+            "source = \"\"",
+            "lacks an example or its source",
+        ),
+    ] {
+        assert!(OWN.contains(from), "{from}");
+        let book: &'static RuleBook = Box::leak(Box::new(own(&OWN.replace(from, to)).unwrap()));
+        let rule = book.rules().find(|it| it.name == "gateway-lost").unwrap();
+        let fault = book.try_examples(rule).unwrap_err().to_string();
+        assert!(fault.contains(said), "{fault}");
+    }
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn a_damaged_file_of_rules_is_read_or_refused(at in 0..OWN.len(), with in "[\\]\\[\"={}@a-z0-9\\\\ \n|^$.]{0,8}") {
+        let text = [&OWN[..at], &with, &OWN[(at + with.len()).min(OWN.len())..]].concat();
+        if let Err(fault) = own(&text) {
+            proptest::prop_assert!(fault.to_string().starts_with("own.toml"), "{fault}");
         }
     }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn lists_within_lists_have_an_end() {
+    let many = |name: &str, of: &str| format!("{name} = {{ patterns = [{}] }}\n", of.repeat(2000));
+    let lists = [many("a", "\"@b\","), many("b", "\"@c\","), "c = { words = [\"x\"] }\n".into()];
+    let text = OWN.replace("[[rule]]", &format!("[lists]\n{}\n[[rule]]", lists.concat()));
+    let fault = own(&text.replace("[\"no answer", "[\"@a\", \"no answer")).unwrap_err();
+    assert!(fault.why.contains("lists within lists"), "{fault}");
 }

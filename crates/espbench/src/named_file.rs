@@ -1,6 +1,7 @@
 //! Files that a user names, read with a bound: a device, a pipe or a sparse file has no length that could be asked for.
 
 use espbench_doctor::file::{DoctorFileFault, is_binary};
+use flate2::read::MultiGzDecoder;
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::path::Path;
@@ -81,6 +82,69 @@ pub fn program(path: &Path) -> io::Result<Vec<u8>> {
     from(io::Cursor::new(first).chain(file), most)
 }
 
+/// Bytes that a packed stream may unpack to: logs of any length are read in constant memory, and one without end is none.
+const UNPACKED: u64 = 10 << 30;
+
+/// First bytes of gzip (RFC 1952, 2.3.1).
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+
+/// Reads a stream that may be gzip, unpacked as it comes, in constant memory.
+///
+/// # Errors
+/// The stream's. Reading fails where it is broken, or unpacks to more than 10 GB.
+pub fn unpacked<'a>(mut stream: impl Read + 'a) -> io::Result<Box<dyn Read + 'a>> {
+    let mut first = [0; GZIP.len()];
+    let mut filled = 0;
+    while filled < first.len() {
+        match stream.read(&mut first[filled..]) {
+            Ok(0) => break,
+            Ok(count) => filled += count,
+            Err(why) if is_for_later(&why) => {}
+            Err(why) => return Err(why),
+        }
+    }
+    let whole = io::Cursor::new(first).take(filled as u64).chain(stream);
+    if filled < first.len() || first != GZIP {
+        return Ok(Box::new(whole));
+    }
+    Ok(Box::new(bounded(MultiGzDecoder::new(whole))))
+}
+
+/// Returns whether an error of a stream only says that nothing has come yet.
+#[must_use]
+pub fn is_for_later(why: &io::Error) -> bool {
+    matches!(why.kind(), ErrorKind::Interrupted | ErrorKind::WouldBlock)
+}
+
+/// Reads a packed stream that something else unpacks: one that unpacks to more than 10 GB fails.
+pub fn bounded(from: impl Read) -> impl Read {
+    UnpackedStream { from, left: UNPACKED }
+}
+
+/// Stream that is unpacked, with its bound.
+struct UnpackedStream<R> {
+    from: R,
+    left: u64,
+}
+
+impl<R: Read> Read for UnpackedStream<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let count = self.from.read(into).map_err(|why| {
+            let kind = why.kind();
+            if is_for_later(&why) {
+                why
+            } else {
+                io::Error::new(kind, format!("what is packed is broken: {why}"))
+            }
+        })?;
+        self.left = self.left.checked_sub(count as u64).ok_or_else(|| {
+            let most = UNPACKED >> 30;
+            io::Error::new(ErrorKind::FileTooLarge, format!("it unpacks to more than {most} GB"))
+        })?;
+        Ok(count)
+    }
+}
+
 /// Bytes of a log by which it is known to be one.
 const HEAD: usize = 4096;
 
@@ -140,6 +204,68 @@ mod tests {
         let endless = text_from(io::repeat(b'a'), WRITTEN).unwrap_err();
         assert_eq!(endless.to_string(), "it is longer than 1 MB");
         assert_eq!(text_from(&b"\xff"[..], 3).unwrap_err().kind(), ErrorKind::InvalidData);
+    }
+
+    fn packed(bytes: &[u8]) -> Vec<u8> {
+        use std::io::Write as _;
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    /// Stream that has nothing each second time.
+    struct Slow<'a>(&'a [u8], bool);
+
+    impl Read for Slow<'_> {
+        fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+            self.1 = !self.1;
+            if self.1 {
+                return Err(ErrorKind::WouldBlock.into());
+            }
+            let most = into.len().min(3);
+            self.0.read(&mut into[..most])
+        }
+    }
+
+    #[test]
+    fn gzip_is_unpacked_as_it_comes() {
+        let log = b"I (1) wifi: x\r\n".repeat(1000);
+        let one = packed(&log);
+        for (bytes, all) in
+            [(&log, &log), (&one, &log), (&[&one[..], &one].concat(), &log.repeat(2))]
+        {
+            let mut read = Vec::new();
+            unpacked(&bytes[..]).unwrap().read_to_end(&mut read).unwrap();
+            assert!(read == *all);
+            let mut slow = unpacked(Slow(bytes, false)).unwrap();
+            let (mut read, mut some) = (Vec::new(), [0; 100]);
+            loop {
+                match slow.read(&mut some) {
+                    Ok(0) => break,
+                    Ok(count) => read.extend_from_slice(&some[..count]),
+                    Err(why) => assert!(is_for_later(&why), "{why}"),
+                }
+            }
+            assert!(read == *all);
+        }
+        for short in [&b""[..], b"x", &GZIP[..1]] {
+            let mut read = Vec::new();
+            unpacked(short).unwrap().read_to_end(&mut read).unwrap();
+            assert_eq!(read, short);
+        }
+        let cut = unpacked(&one[..one.len() - 9]).unwrap().read_to_end(&mut Vec::new());
+        assert!(cut.unwrap_err().to_string().starts_with("what is packed is broken"));
+    }
+
+    #[test]
+    fn a_bomb_is_no_file_in_memory() {
+        let bomb = packed(&vec![0; 64 << 20]);
+        assert!(bomb.len() < 1 << 20);
+        let read = from(unpacked(&bomb[..]).unwrap(), RECORDED).unwrap_err();
+        assert_eq!(read.kind(), ErrorKind::FileTooLarge);
+        let left = UnpackedStream { from: MultiGzDecoder::new(&bomb[..]), left: 1 << 20 };
+        let why = io::copy(&mut { left }, &mut io::sink()).unwrap_err();
+        assert_eq!(why.to_string(), "it unpacks to more than 10 GB");
     }
 
     #[test]

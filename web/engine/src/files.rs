@@ -55,9 +55,10 @@ pub(crate) fn diagnose(mut files: OpenFiles) -> Result<String, PageError> {
     let (mut logs, mut configs, mut diagnoses) = (Vec::new(), Vec::new(), Vec::new());
     for (name, file) in &files.read {
         match file {
-            Ok(DoctorFile::Log(log)) => logs.push((name.as_str(), log)),
+            Ok(DoctorFile::Log(log, _)) => logs.push((name.as_str(), log)),
             Ok(DoctorFile::Config(config)) => configs.push((name.as_str(), &**config)),
             Ok(DoctorFile::Capture(seen)) => diagnoses.push(capture_entry(name.clone(), seen)),
+            Ok(DoctorFile::CoreDump(dump)) => diagnoses.push(core_entry(name.clone(), dump)),
             Err(fault) => return Err(refused(name, fault)),
         }
     }
@@ -106,6 +107,7 @@ fn entry(
         recorded: log.map(|it| it.1.recorded),
         answer: answer(&found.diagnosis),
         diagnosis: found.diagnosis,
+        crashes: Vec::new(),
         proof: None,
     }
 }
@@ -121,6 +123,7 @@ fn refused(name: &str, fault: &DoctorFileFault) -> PageError {
         DoctorFileFault::Capture(_) => {
             "give a capture that Wireshark, tshark or tcpdump has written"
         }
+        DoctorFileFault::CoreDump(_) => "give the core dump of the device, whole",
         DoctorFileFault::Own(_) => "give a console log of the device",
     };
     PageError::new(format!("{name} {}", fault.refused()), fault, remedy)

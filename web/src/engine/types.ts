@@ -185,6 +185,8 @@ export interface Finding {
     evidence: Evidence[];
     remedy: string;
     confirm: string;
+    link?: string;
+    follows_from?: string;
 }
 
 /** The doctor's answer about one device. */

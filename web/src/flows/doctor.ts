@@ -10,7 +10,7 @@ import type { Flow } from "../flow";
 const MOST_BYTES = 1024 * 1024 * 1024;
 
 /** Words before the number of a place. */
-const PLACES: Record<string, string> = { log: "line ", "sdk-config": "sdkconfig line ", capture: "frame " };
+const PLACES: Record<string, string> = { log: "line ", "sdk-config": "sdkconfig line ", capture: "frame ", "core-dump": "task " };
 
 const EXAMPLE = `I (1231) wifi:state: init -> auth (0xb0)
 I (1240) wifi:state: auth -> assoc (0x0)

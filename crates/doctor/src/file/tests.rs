@@ -37,7 +37,7 @@ fn utf16(text: &str) -> Vec<u8> {
 #[test]
 fn contents_tell_the_kind() {
     let lines = |it| match it {
-        Ok(DoctorFile::Log(log)) => log.recorded,
+        Ok(DoctorFile::Log(log, _)) => log.recorded,
         other => panic!("{other:?}"),
     };
     assert_eq!(lines(read(&LOG.repeat(3).into_bytes(), 7)), 3);

@@ -31,6 +31,8 @@ pub enum EvidenceSource {
     Run,
     /// A capture; its frames are numbered.
     Capture,
+    /// A core dump; its tasks are numbered.
+    CoreDump,
 }
 
 /// A place in a log, an sdkconfig or a stored run.

@@ -2,8 +2,11 @@
 
 use super::rule::Rule;
 use super::search::RecordReading;
+use super::{RuleBook, RuleFault};
+use crate::log::{plain, records};
+use alloc::borrow::ToOwned as _;
 use alloc::format;
-use alloc::string::{String, ToString as _};
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -51,6 +54,10 @@ impl fmt::Display for RuleOutcome {
 pub struct ExplainedRule {
     /// Name of the rule.
     pub name: String,
+    /// File that it comes from.
+    pub file: String,
+    /// Stable names of the causes that its sign is of.
+    pub causes: Vec<String>,
     /// Event, sign or reading of the rule; empty of one that says that a line is in order.
     pub says: String,
     /// Outcome.
@@ -87,14 +94,11 @@ impl RecordReading<'_> {
             } else {
                 self.why_not(rule, &met)
             };
-            all.push(ExplainedRule { name: rule.name.clone(), says: rule.says(), outcome });
+            all.push(self.explained(rule, outcome));
         }
         if told.iter().all(|it| it.event.is_none()) {
-            all.extend(self.word_rules(None).into_iter().map(|it| ExplainedRule {
-                name: it.name.to_string(),
-                says: it.says(),
-                outcome: RuleOutcome::Words,
-            }));
+            let words = self.word_rules(None).into_iter();
+            all.extend(words.map(|it| self.explained(it, RuleOutcome::Words)));
         }
         all.sort_by_key(|it| match it.outcome {
             RuleOutcome::Tells => 0,
@@ -104,5 +108,59 @@ impl RecordReading<'_> {
         });
         all.truncate(MOST);
         all
+    }
+
+    fn explained(&self, rule: &Rule, outcome: RuleOutcome) -> ExplainedRule {
+        let is_of = |sign: &String| rule.sign.as_ref() == Some(sign);
+        let causes = self.book.causes().filter(|it| it.signs.iter().any(is_of));
+        ExplainedRule {
+            name: rule.name.clone(),
+            file: rule.file.clone(),
+            causes: causes.map(|it| it.stable_name().to_owned()).collect(),
+            says: rule.says(),
+            outcome,
+        }
+    }
+}
+
+impl RuleBook {
+    /// Finds what a rule says of its own lines and is not so: an example that does not meet it, or a line of `not` that
+    /// does. Whether another topic tells more of a line is left open.
+    ///
+    /// # Errors
+    /// The rule lacks an example or its source, or a line is not as it says.
+    pub fn try_examples(&'static self, rule: &Rule) -> Result<(), RuleFault> {
+        let fault = |why: String| RuleFault::of(&rule.file, format!("rule {}: {why}", rule.name));
+        if rule.examples.is_empty() || rule.source.is_empty() {
+            return Err(fault("it lacks an example or its source".into()));
+        }
+        for line in &rule.examples {
+            let met = self.met_by(line);
+            if !met.contains(&&*rule.name) {
+                let others = match met.is_empty() {
+                    true => "no rule".into(),
+                    false => met.join(", "),
+                };
+                return Err(fault(format!("its example {line:?} meets {others}")));
+            }
+        }
+        match rule.not.iter().find(|it| self.met_by(it).contains(&&*rule.name)) {
+            Some(line) => Err(fault(format!("it is met by {line:?}, which stands under `not`"))),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the names of the rules that a line meets, whatever the turn of their topics.
+    fn met_by(&'static self, line: &str) -> Vec<&'static str> {
+        let line = plain(line);
+        let mut met = Vec::new();
+        for record in records(&line) {
+            let reading = self.read(&record);
+            // A bare failure is of what the lines before it speak of: an example may begin with that.
+            met.extend(
+                reading.met().into_iter().chain(reading.word_rules(None)).map(|it| &*it.name),
+            );
+        }
+        met
     }
 }

@@ -15,6 +15,7 @@ use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use core::fmt;
+use espbench_model::text::place;
 
 /// Names a file of rules, with its text.
 macro_rules! files {
@@ -47,13 +48,32 @@ pub(super) type RuleMistake = String;
 pub struct RuleFault {
     /// Name of the file.
     pub file: String,
+    /// Line, from 1; none of a rule or a cause that is named.
+    pub line: Option<usize>,
     /// Mistake, in words.
     pub why: String,
 }
 
+impl RuleFault {
+    /// Creates a fault of a file, or of a rule in it.
+    pub(super) fn of(file: &str, why: String) -> Self {
+        Self { file: file.to_owned(), line: None, why }
+    }
+
+    /// Creates a fault of what is no TOML of rules.
+    fn of_toml(file: &str, text: &str, error: &toml::de::Error) -> Self {
+        let line = error.span().map(|it| place(text, it.start).0);
+        Self { line, ..Self::of(file, error.message().to_owned()) }
+    }
+}
+
 impl fmt::Display for RuleFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.file, self.why)
+        f.write_str(&self.file)?;
+        if let Some(line) = self.line {
+            write!(f, ", line {line}")?;
+        }
+        write!(f, ": {}", self.why)
     }
 }
 
@@ -79,6 +99,8 @@ struct Making {
     groups: Vec<BTreeSet<Member>>,
     group_at: BTreeMap<BTreeSet<Member>, usize>,
     lists: BTreeMap<String, PatternList>,
+    /// Patterns that rules have named so far, those of lists each time.
+    named: usize,
 }
 
 impl Making {
@@ -124,6 +146,10 @@ impl Making {
         in_tag: bool,
         group: &mut BTreeSet<Member>,
     ) -> Result<(), RuleMistake> {
+        self.named += 1;
+        if self.named > MOST_NAMED {
+            return Err(format!("lists within lists have more than {MOST_NAMED} patterns"));
+        }
         let key = (text.to_owned(), conditions);
         let at = match self.pattern_at.get(&key) {
             Some(at) => *at,
@@ -155,6 +181,9 @@ impl Making {
 
 /// Lists within lists, at most.
 const MOST_DEPTH: u8 = 4;
+
+/// Patterns that rules name, those of lists each time, at most: the doctor's own rules have some 20,000.
+const MOST_NAMED: usize = 500_000;
 
 /// Groups of a rule.
 struct RuleGroups {
@@ -215,15 +244,17 @@ impl RuleBook {
     pub fn from_files(others: &[(&str, &str)]) -> Result<Self, RuleFault> {
         let mut making = Making::default();
         let mut files: Vec<(String, RuleFile)> = Vec::new();
-        let mut others_causes: Vec<(&str, CauseRecord)> = Vec::new();
+        let mut others_causes: Vec<(String, CauseRecord)> = Vec::new();
         for (name, text) in FILES.iter().copied().chain(others.iter().copied()) {
-            let fault = |why: String| RuleFault { file: name.to_owned(), why };
-            let file: RuleFile = toml::from_str(text).map_err(|it| fault(it.to_string()))?;
-            let mut file = file;
-            others_causes.extend(file.causes.drain(..).map(|it| (name, it)));
+            let fault = |why: String| RuleFault::of(name, why);
+            let mut file: RuleFile =
+                toml::from_str(text).map_err(|it| RuleFault::of_toml(name, text, &it))?;
+            others_causes.extend(file.causes.drain(..).map(|it| (name.to_owned(), it)));
             for (list, patterns) in &file.lists {
                 if making.lists.insert(list.clone(), patterns.clone()).is_some() {
-                    return Err(fault(format!("list {list} stands twice")));
+                    return Err(fault(format!(
+                        "there is another list {list}: give it another name"
+                    )));
                 }
             }
             files.push((name.to_owned(), file));
@@ -234,41 +265,39 @@ impl RuleBook {
         for (name, file) in files {
             let RuleFile { topic, turn, aside, rules: read, .. } = file;
             for mut rule in read {
-                let topic = rule.topic.as_ref().unwrap_or(&topic);
+                let topic = rule.topic.get_or_insert_with(|| topic.clone());
                 let at = topics.iter().position(|it| it.name == *topic).unwrap_or_else(|| {
                     topics.push(Topic { name: topic.clone(), turn, aside });
                     topics.len() - 1
                 });
+                rule.file.clone_from(&name);
                 let tags = rule.component.iter_mut().chain(&mut rule.not_component);
                 tags.for_each(|it| *it = super::pattern::lower(it));
-                let fault = |why: String| RuleFault {
-                    file: name.clone(),
-                    why: format!("rule {}: {why}", rule.name),
-                };
+                let fault =
+                    |why: String| RuleFault::of(&name, format!("rule {}: {why}", rule.name));
                 if !names.insert(rule.name.clone()) {
-                    return Err(fault("it stands twice".into()));
+                    return Err(fault("there is another rule of that name".into()));
                 }
                 let groups = groups_of(&rule, &mut making).map_err(fault)?;
                 rules.push((rule, at, groups));
             }
         }
-        let mut causes: Vec<(&str, CauseRecord)> = Vec::new();
+        let mut causes: Vec<(String, CauseRecord)> = Vec::new();
         for (name, text) in CAUSES {
-            let file: CauseFile = toml::from_str(text)
-                .map_err(|it| RuleFault { file: (*name).to_owned(), why: it.to_string() })?;
-            causes.extend(file.causes.into_iter().map(|it| (*name, it)));
+            let file: CauseFile =
+                toml::from_str(text).map_err(|it| RuleFault::of_toml(name, text, &it))?;
+            causes.extend(file.causes.into_iter().map(|it| ((*name).to_owned(), it)));
         }
         causes.extend(others_causes);
         let told = rules.iter().filter_map(|it| it.0.sign.as_deref());
         let signs: Vec<&str> = told.chain(MACHINE_SIGNS).collect();
         for (file, cause) in &causes {
-            cause.check(&signs).map_err(|why| RuleFault { file: (*file).to_owned(), why })?;
+            cause.check(&signs).map_err(|why| RuleFault::of(file, why))?;
         }
-        let tls = toml::from_str(TLS)
-            .map_err(|it| RuleFault { file: "mbedtls.toml".into(), why: it.to_string() })?;
-        making
-            .book(topics, rules, causes.into_iter().map(|it| it.1).collect(), tls)
-            .map_err(|why| RuleFault { file: String::new(), why })
+        let tls = toml::from_str(TLS).map_err(|it| RuleFault::of_toml("mbedtls.toml", TLS, &it))?;
+        let causes = causes.into_iter().map(|it| it.1).collect();
+        let name = others.last().map_or("", |it| it.0);
+        making.book(topics, rules, causes, tls).map_err(|why| RuleFault::of(name, why))
     }
 }
 

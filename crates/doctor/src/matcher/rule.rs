@@ -161,7 +161,10 @@ impl SubjectFamily {
 pub struct Rule {
     /// Name, one of a kind.
     pub name: String,
-    /// Topic, where it is another one than that of the file.
+    /// File, by its name.
+    #[serde(skip)]
+    pub file: String,
+    /// Topic: in a file only where it is another one than that of the file.
     pub topic: Option<String>,
     /// Log tags, of any case; `x*` stands for those that begin so, `*x*` for those with it. Without any the rule is of all.
     #[serde(default)]

@@ -58,10 +58,15 @@ pub(crate) fn checked(it: &Checkable<'_>) -> SettingsChecked {
         heap: None,
     };
     let checked = check(&input);
+    let is_alone = it.file.is_some() && it.printed == PrintedSettings::default();
     for found in &checked.findings {
         match cause(it, found, &reading, &context) {
             Some(cause) => out.findings.push(cause),
             None if found.rule == "window-rtt" => out.notes.push(format!("{}.", found.what)),
+            // Beside a log it is no cause; of a file alone the check says the same.
+            None if is_alone && found.severity != Severity::Note => {
+                out.notes.push(format!("{}.", found.what));
+            }
             None => {}
         }
     }
@@ -125,6 +130,11 @@ fn cause(
     let blamed = |option: &&ConfigOption| found.severity == Severity::Wrong || small(option);
     let places = options.iter().filter(blamed).filter_map(|option| place(it, *option));
     let mut evidence: Vec<LogPlace> = places.cloned().collect();
+    // A default that is too small beside a value that the file has.
+    if evidence.is_empty() && found.severity == Severity::Wrong {
+        evidence
+            .extend(against(found.rule).iter().filter_map(|option| place(it, *option)).cloned());
+    }
     evidence.sort_by_key(|it| it.line);
     evidence.dedup();
     evidence.truncate(PLACES);
@@ -154,6 +164,14 @@ fn cause(
         confirm: "the same test is faster, or loses less, with the change".into(),
         set,
     })
+}
+
+/// Returns the options beside which those of a rule are wrong.
+fn against(rule: &str) -> &'static [ConfigOption] {
+    match rule {
+        "tcpip-mailbox" => &[ConfigOption::TcpMailbox, ConfigOption::UdpMailbox],
+        _ => &[],
+    }
 }
 
 /// Returns whether one of a finding's changes is enough: larger buffers, or smaller windows.

@@ -24,6 +24,7 @@ const PARTS: &[FeaturePart] = &[
     part("board info", FLASH),
     part("board erase", FLASH),
     part("board monitor --elf", FLASH),
+    part("doctor --elf", FLASH),
     part("mcp", MCP),
 ];
 

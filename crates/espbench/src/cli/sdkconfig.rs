@@ -2,7 +2,7 @@
 
 use crate::named_file;
 use crate::user_error::{ForUser as _, UserError};
-use espbench_model::sdkconfig::{ParsedSdkConfig, read};
+use espbench_model::sdkconfig::{Chip, ParsedSdkConfig, read_beside};
 use std::path::Path;
 
 /// Reads an sdkconfig, or an sdkconfig.defaults.
@@ -10,8 +10,16 @@ use std::path::Path;
 /// # Errors
 /// It cannot be read, or is none.
 pub fn file(path: &Path) -> anyhow::Result<ParsedSdkConfig> {
+    file_beside(path, None)
+}
+
+/// Reads an sdkconfig, or an sdkconfig.defaults, of a host that may not name the chip beside it.
+///
+/// # Errors
+/// As [`file`].
+pub fn file_beside(path: &Path, beside: Option<Chip>) -> anyhow::Result<ParsedSdkConfig> {
     let text = text(path)?;
-    Ok(read(&text).for_user(
+    Ok(read_beside(&text, beside).for_user(
         || format!("{} cannot be read as an sdkconfig", path.display()),
         "name the sdkconfig that idf.py has written into the project's folder",
     )?)
@@ -30,6 +38,9 @@ pub fn text(path: &Path) -> anyhow::Result<String> {
             .remedy("name the sdkconfig in it")
             .into());
     }
-    let bytes = named_file::bytes(path, named_file::RECORDED).for_user(named, remedy)?;
+    let bytes = std::fs::File::open(path)
+        .and_then(named_file::unpacked)
+        .and_then(|it| named_file::from(it, named_file::RECORDED))
+        .for_user(named, remedy)?;
     Ok(String::from_utf8(bytes).for_user(|| format!("{} is no text", path.display()), remedy)?)
 }

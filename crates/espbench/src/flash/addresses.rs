@@ -2,7 +2,8 @@
 
 use addr2line::Context;
 use addr2line::gimli::{self, EndianRcSlice, RunTimeEndian};
-use object::{Object as _, ObjectSection as _, ObjectSymbol as _};
+use espbench_doctor::crash::report::{CodePlace, ProgramCode};
+use object::{Architecture, Object as _, ObjectSection as _, ObjectSymbol as _};
 use std::rc::Rc;
 
 /// Most addresses that are looked up in a line.
@@ -11,15 +12,19 @@ const MOST: usize = 64;
 /// Program whose addresses are told.
 pub struct ProgramAddresses {
     lines: Context<EndianRcSlice<RunTimeEndian>>,
-    /// Ranges that hold instructions.
-    code: Vec<std::ops::Range<u64>>,
+    /// Sections of instructions, by their addresses.
+    code: Vec<(u64, Vec<u8>)>,
+    /// Whether calls are those of RISC-V.
+    is_risc_v: bool,
     /// Functions by their address, in order.
     symbols: Vec<(u64, u64, String)>,
 }
 
 impl std::fmt::Debug for ProgramAddresses {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ProgramAddresses").field("code", &self.code).finish_non_exhaustive()
+        let sections = self.code.iter().map(|it| (it.0, it.1.len()));
+        let sections: Vec<(u64, usize)> = sections.collect();
+        f.debug_struct("ProgramAddresses").field("code", &sections).finish_non_exhaustive()
     }
 }
 
@@ -38,44 +43,35 @@ impl ProgramAddresses {
         let dwarf = gimli::Dwarf::load(section).map_err(|e| e.to_string())?;
         let lines = Context::from_dwarf(dwarf).map_err(|e| e.to_string())?;
         let is_code = |it: &object::Section| it.kind() == object::SectionKind::Text;
-        let code = file.sections().filter(is_code).map(|it| it.address()..it.address() + it.size());
+        let section = |it: object::Section| Some((it.address(), it.data().ok()?.to_vec()));
+        let code = file.sections().filter(is_code).filter_map(section);
+        let is_risc_v = file.architecture() == Architecture::Riscv32;
         let functions = file.symbols().filter(|it| it.kind() == object::SymbolKind::Text);
         let mut symbols: Vec<(u64, u64, String)> = functions
             .filter_map(|it| Some((it.address(), it.size(), it.name().ok()?.to_owned())))
             .collect();
         symbols.sort();
-        Ok(Self { lines, code: code.filter(|it| !it.is_empty()).collect(), symbols })
+        Ok(Self { lines, code: code.collect(), is_risc_v, symbols })
     }
 
     /// Returns what stands at the addresses of a line, one entry for each function, those that were inlined
     /// first: `0x42001234: send (src/radio.rs:12)`.
     #[must_use]
     pub fn decode(&self, line: &str) -> Vec<String> {
-        addresses(line).into_iter().take(MOST).flat_map(|it| self.at(it)).collect()
+        let of = |address: u32| {
+            let places = self.functions(address).into_iter();
+            places.filter_map(words).map(move |it| format!("{address:#x}: {it}"))
+        };
+        addresses(line).into_iter().take(MOST).flat_map(of).collect()
     }
 
-    fn at(&self, address: u64) -> Vec<String> {
-        if !self.code.iter().any(|it| it.contains(&address)) {
-            return Vec::new();
-        }
-        let mut told = Vec::new();
-        if let Ok(mut frames) = self.lines.find_frames(address).skip_all_loads() {
-            while let Ok(Some(frame)) = frames.next() {
-                let name = frame.function.as_ref().and_then(|it| it.demangle().ok());
-                let place = frame.location.as_ref().map(|it| {
-                    let file = it.file.unwrap_or("?");
-                    it.line.map_or_else(|| file.to_owned(), |line| format!("{file}:{line}"))
-                });
-                let name = name.map(std::borrow::Cow::into_owned);
-                if let Some(words) = words(name.or_else(|| self.symbol(address)), place) {
-                    told.push(format!("{address:#x}: {words}"));
-                }
-            }
-        }
-        if told.is_empty() {
-            told.extend(self.symbol(address).map(|it| format!("{address:#x}: {it}")));
-        }
-        told
+    /// Returns the octets of code from an address on.
+    fn octets(&self, address: u64) -> Option<&[u8]> {
+        let of = |(start, octets): &'_ (u64, Vec<u8>)| -> Option<usize> {
+            let at = usize::try_from(address.checked_sub(*start)?).ok()?;
+            (at < octets.len()).then_some(at)
+        };
+        self.code.iter().find_map(|it| of(it).map(|at| &it.1[at..]))
     }
 
     /// Returns the name of the function that an address is in, by the table of symbols.
@@ -87,8 +83,60 @@ impl ProgramAddresses {
     }
 }
 
-fn words(name: Option<String>, place: Option<String>) -> Option<String> {
-    match (name, place) {
+impl ProgramCode for ProgramAddresses {
+    fn functions(&self, address: u32) -> Vec<CodePlace> {
+        let address = u64::from(address);
+        if self.octets(address).is_none() {
+            return Vec::new();
+        }
+        let mut told = Vec::new();
+        if let Ok(mut frames) = self.lines.find_frames(address).skip_all_loads() {
+            while let Ok(Some(frame)) = frames.next() {
+                let name = frame.function.as_ref().and_then(|it| it.demangle().ok());
+                let function = name.map(std::borrow::Cow::into_owned);
+                let function = function.or_else(|| self.symbol(address));
+                let place = frame.location.as_ref();
+                let file = place.map(|it| it.file.unwrap_or("?").to_owned());
+                let line = place.and_then(|it| it.line);
+                if function.is_some() || file.is_some() {
+                    told.push(CodePlace { function, file, line });
+                }
+            }
+        }
+        if told.is_empty() {
+            let of = |it| CodePlace { function: Some(it), ..CodePlace::default() };
+            told.extend(self.symbol(address).map(of));
+        }
+        told
+    }
+
+    fn is_behind_call(&self, address: u32) -> bool {
+        let address = u64::from(address);
+        let before = |count: u64| self.octets(address.checked_sub(count)?);
+        if self.octets(address).is_none() {
+            return false;
+        }
+        if !self.is_risc_v {
+            return true;
+        }
+        // Calls that keep where they return to in `ra` (RISC-V ISA, 2.5 and 26.5): jal and jalr, c.jal and c.jalr.
+        let is_long = |it: &[u8; 4]| {
+            let word = u32::from_le_bytes(*it);
+            matches!(word & 0x7f, 0x6f | 0x67) && word >> 7 & 31 == 1
+        };
+        let is_short = |it: &[u8; 2]| {
+            let half = u16::from_le_bytes(*it);
+            half & 0xe003 == 0x2001 || (half & 0xf07f == 0x9002 && half & 0xf80 != 0)
+        };
+        before(4).and_then(|it| it.first_chunk()).is_some_and(is_long)
+            || before(2).and_then(|it| it.first_chunk()).is_some_and(is_short)
+    }
+}
+
+fn words(place: CodePlace) -> Option<String> {
+    let CodePlace { function, file, line } = place;
+    let place = file.map(|file| line.map_or_else(|| file.clone(), |it| format!("{file}:{it}")));
+    match (function, place) {
         (Some(name), Some(place)) => Some(format!("{name} ({place})")),
         (Some(one), None) | (None, Some(one)) => Some(one),
         (None, None) => None,
@@ -97,15 +145,15 @@ fn words(name: Option<String>, place: Option<String>) -> Option<String> {
 
 /// Returns the hexadecimal numbers of up to 32 bits in a text, without repetitions: `0x42001234`, and those
 /// of a backtrace, `0x42001234:0x3fc9`.
-fn addresses(text: &str) -> Vec<u64> {
+fn addresses(text: &str) -> Vec<u32> {
     let mut found = Vec::new();
     for (at, _) in text.match_indices("0x") {
         let digits = &text[at + 2..];
         let end = digits.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(digits.len());
         if let Ok(address) = u32::from_str_radix(&digits[..end], 16)
-            && !found.contains(&u64::from(address))
+            && !found.contains(&address)
         {
-            found.push(address.into());
+            found.push(address);
         }
     }
     found
@@ -147,11 +195,14 @@ mod tests {
         let program = ProgramAddresses::read(&bytes).unwrap();
         let wanted = |it: &&(u64, u64, String)| it.2.contains("functions_of_this_test_are_found");
         let (address, ..) = program.symbols.iter().find(wanted).expect("this function");
-        let told = program.at(*address).join("\n");
-        assert!(
-            told.contains("functions_of_this_test_are_found") && told.contains("addresses.rs:"),
-            "{told}"
-        );
+        let told = program.functions(u32::try_from(*address).unwrap());
+        let is_this = |it: &CodePlace| {
+            let is = |text: &Option<String>, part: &str| {
+                text.as_ref().is_some_and(|it| it.contains(part))
+            };
+            is(&it.function, "functions_of_this_test_are_found") && is(&it.file, "addresses.rs")
+        };
+        assert!(told.iter().any(is_this), "{told:?}");
         assert_eq!(program.decode("0x1"), Vec::<String>::new(), "no code there");
         assert!(ProgramAddresses::read(b"no ELF").is_err());
     }

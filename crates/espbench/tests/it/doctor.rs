@@ -194,7 +194,7 @@ fn a_log_and_an_sdkconfig_are_one_diagnosis_and_contradict_each_other() {
 
 /// Holds a document against the schema.
 #[track_caller]
-fn valid(out: &str) -> serde_json::Value {
+pub fn valid(out: &str) -> serde_json::Value {
     let schema = include_str!("../../../../docs/doctor.schema.json");
     let schema: serde_json::Value = serde_json::from_str(schema).unwrap();
     jsonschema::meta::validate(&schema).expect("the schema is itself valid");
@@ -229,4 +229,56 @@ fn the_losses_of_a_stored_run_are_findings_with_their_samples() {
     let value = valid(&bench.run(&["doctor", "last", "--format", "json"]).ok());
     assert_eq!(value["diagnoses"][0]["findings"][0]["evidence"][0]["source"], "run");
     assert_eq!(bench.run(&["doctor", "--strict", "last"]).status, Some(1));
+}
+
+/// A host with an ESP32-C6 beside it.
+const HOST: &str = "# Espressif IoT Development Framework (ESP-IDF) 5.5.1 Project Configuration\n\
+    CONFIG_IDF_TARGET=\"esp32p4\"\nCONFIG_SLAVE_IDF_TARGET_ESP32C6=y\nCONFIG_LWIP_TCP_SND_BUF_DEFAULT=5760\n\
+    CONFIG_LWIP_TCP_WND_DEFAULT=5760\nCONFIG_LWIP_TCP_RECVMBOX_SIZE=6\nCONFIG_WIFI_RMT_TX_BA_WIN=6\nCONFIG_WIFI_RMT_RX_BA_WIN=6\n\
+    CONFIG_WIFI_RMT_STATIC_RX_BUFFER_NUM=10\nCONFIG_WIFI_RMT_DYNAMIC_RX_BUFFER_NUM=32\n";
+
+/// A receiver whose window is beyond what it keeps of segments out of order.
+const OUT_OF_ORDER: &str = "CONFIG_IDF_TARGET=\"esp32\"\nCONFIG_ESP_WIFI_STATIC_RX_BUFFER_NUM=16\nCONFIG_ESP_WIFI_DYNAMIC_RX_BUFFER_NUM=64\n\
+    CONFIG_ESP_WIFI_DYNAMIC_TX_BUFFER_NUM=64\nCONFIG_ESP_WIFI_RX_BA_WIN=32\nCONFIG_LWIP_TCP_SND_BUF_DEFAULT=65534\n\
+    CONFIG_LWIP_TCP_WND_DEFAULT=65534\nCONFIG_LWIP_TCP_RECVMBOX_SIZE=64\nCONFIG_LWIP_TCP_OOSEQ_MAX_PBUFS=4\n";
+
+#[test]
+fn doctor_and_check_say_the_same_of_one_file() {
+    let bench = TestDir::new();
+    let cases = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../doctor/tests/cases");
+    let files = std::fs::read_dir(cases).unwrap().map(|it| it.unwrap().path());
+    let configs = files.filter(|it| it.extension().is_some_and(|it| it == "sdkconfig"));
+    let mut texts: Vec<String> = configs.map(|it| std::fs::read_to_string(it).unwrap()).collect();
+    assert!(texts.len() > 2, "{}", texts.len());
+    texts.extend([HOST, OUT_OF_ORDER, SMALL].map(String::from));
+    for text in texts {
+        bench.write("sdkconfig", &text);
+        let json = |words: &[&str]| -> serde_json::Value {
+            let out = bench.run(&[words, &["--format", "json"]].concat()).ok();
+            serde_json::from_str(&out).unwrap()
+        };
+        let check = json(&["tune", "--check", "sdkconfig", "-q", "--time", "500ms"]);
+        let doctor = json(&["doctor", "--no-proof", "sdkconfig"]);
+        let doctor = &doctor["diagnoses"][0];
+        let texts = |of: &serde_json::Value, key: &str| -> Vec<String> {
+            let of = of.as_array().unwrap().iter();
+            of.map(|it| if key.is_empty() { it } else { &it[key] }.as_str().unwrap().to_owned())
+                .collect()
+        };
+        let found = texts(&doctor["findings"], "title");
+        let told = [found.clone(), texts(&doctor["notes"], "")].concat();
+        let checked = check["findings"].as_array().unwrap().iter();
+        let (notes, others): (Vec<_>, Vec<_>) = checked.partition(|it| it["severity"] == "note");
+        let whats: Vec<&str> = others.iter().map(|it| it["what"].as_str().unwrap()).collect();
+        for what in &whats {
+            // The round trip is a ping of the file's chip, and of the lab's own device.
+            let of_round_trip = |it: &str| it.starts_with("At a round trip of");
+            let is = |it: &String| {
+                it.trim_end_matches('.') == *what || of_round_trip(it) && of_round_trip(what)
+            };
+            let is_told = told.iter().any(is);
+            assert!(is_told, "{text}\nthe check: {what}\nthe doctor: {told:#?}");
+        }
+        assert!(found.iter().all(|it| whats.contains(&&**it)), "{text}\n{found:#?}\n{notes:#?}");
+    }
 }

@@ -17,6 +17,9 @@ mod data;
 #[cfg(feature = "full")]
 mod docs;
 mod doctor;
+mod doctor_crash;
+mod doctor_inputs;
+mod doctor_rules;
 mod echo;
 mod engine;
 mod errors;

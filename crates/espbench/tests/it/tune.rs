@@ -285,3 +285,43 @@ fn what_cannot_be_had_is_said() {
     let full = bench.run(&[&args[..], &["--full"]].concat());
     assert!(full.out.contains("For sdkconfig.defaults"), "{}", full.out);
 }
+
+#[test]
+fn a_host_and_its_co_processor_are_checked_as_one_link() {
+    let bench = TestDir::new();
+    bench.write(
+        "host",
+        "CONFIG_IDF_TARGET=\"esp32p4\"\nCONFIG_SLAVE_IDF_TARGET_ESP32C6=y\nCONFIG_ESP_HOSTED_SDIO_HOST_INTERFACE=y\n\
+         CONFIG_ESP_HOSTED_SDIO_CLOCK_FREQ_KHZ=40000\nCONFIG_WIFI_RMT_RX_BA_WIN=16\n",
+    );
+    let slave = "CONFIG_IDF_TARGET=\"esp32c6\"\nCONFIG_ESP_HOSTED_COPROCESSOR=y\nCONFIG_ESP_SDIO_HOST_INTERFACE=y\n\
+                 CONFIG_ESP_SDIO_DEFAULT_SPEED=y\nCONFIG_ESP_WIFI_RX_BA_WIN=6\n";
+    bench.write("slave", slave);
+    let alone = bench.run(&["tune", "--check", "host", "-q"]).ok();
+    assert!(alone.starts_with("host: nothing is wrong"), "{alone}");
+    assert!(alone.contains("esp32c6, ESP-IDF v5.2") && !alone.contains("SIMULATED"), "{alone}");
+    let full = bench.run(&["tune", "--check", "host", "slave", "-q", "--full"]).ok();
+    for told in [
+        "The host clocks SDIO at 40 MHz, and the co-processor is built for 20",
+        "The esp32c6 beside the host is reached over SDIO, 4 lines at 40 MHz",
+        "Values of slave that do not count: CONFIG_ESP_WIFI_RX_BA_WIN=6 (the host's 16)",
+    ] {
+        let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words(&full).contains(told), "{told}: {full}");
+    }
+    assert_eq!(bench.run(&["tune", "--check", "host", "slave", "-q", "--strict"]).status, Some(1));
+    bench.write("bare", "CONFIG_IDF_TARGET=\"esp32p4\"\n");
+    let bare = bench.run(&["tune", "--check", "bare", "-q"]);
+    assert!(bare.status == Some(2) && bare.err.contains("name the chip beside it"), "{}", bare.err);
+    let named = bench.run(&["tune", "--check", "bare", "-q", "--chip", "esp32c5"]).ok();
+    assert!(named.contains("esp32c5"), "{named}");
+    for words in [
+        &["tune", "--check", "slave", "host"][..],
+        &["tune", "--check", "host", "host"],
+        &["tune", "--check", "host", "--want", "tcp-tx>=1Mbit/s"],
+        &["tune", "--check", "host", "slave", "--want", "tcp-tx>=1Mbit/s"],
+    ] {
+        let ran = bench.run(words);
+        assert_eq!((ran.status, ran.err.lines().count()), (Some(2), 3), "{words:?}: {}", ran.err);
+    }
+}

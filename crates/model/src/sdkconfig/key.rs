@@ -5,6 +5,7 @@
 //! their `sdkconfig.rename`, read at the tags v3.0 to v6.0.1.
 
 use super::chip::{Chip, IdfRelease};
+use super::hosted::REMOTE_WIFI;
 use core::fmt;
 
 /// Type of an option's value.
@@ -311,10 +312,40 @@ impl ConfigOption {
         FACTS.iter().filter(|it| !it.key.words().is_empty()).find_map(member)
     }
 
-    /// Finds the option of a name, old or new, with or without `CONFIG_`.
+    /// Returns the name that a host has for an option of its co-processor's Wi-Fi: `CONFIG_WIFI_RMT_` and the rest of that of
+    /// `CONFIG_ESP_WIFI_`; none for an option that is not sent to it.
+    #[must_use]
+    pub const fn remote_name(self) -> Option<&'static str> {
+        Some(match self {
+            Self::StaticRx => "CONFIG_WIFI_RMT_STATIC_RX_BUFFER_NUM",
+            Self::DynamicRx => "CONFIG_WIFI_RMT_DYNAMIC_RX_BUFFER_NUM",
+            Self::StaticTxBuffer => "CONFIG_WIFI_RMT_STATIC_TX_BUFFER",
+            Self::DynamicTxBuffer => "CONFIG_WIFI_RMT_DYNAMIC_TX_BUFFER",
+            Self::StaticTx => "CONFIG_WIFI_RMT_STATIC_TX_BUFFER_NUM",
+            Self::DynamicTx => "CONFIG_WIFI_RMT_DYNAMIC_TX_BUFFER_NUM",
+            Self::CacheTx => "CONFIG_WIFI_RMT_CACHE_TX_BUFFER_NUM",
+            Self::AmpduTx => "CONFIG_WIFI_RMT_AMPDU_TX_ENABLED",
+            Self::TxBaWindow => "CONFIG_WIFI_RMT_TX_BA_WIN",
+            Self::AmpduRx => "CONFIG_WIFI_RMT_AMPDU_RX_ENABLED",
+            Self::RxBaWindow => "CONFIG_WIFI_RMT_RX_BA_WIN",
+            Self::WifiIram => "CONFIG_WIFI_RMT_IRAM_OPT",
+            Self::WifiExtraIram => "CONFIG_WIFI_RMT_EXTRA_IRAM_OPT",
+            Self::WifiRxIram => "CONFIG_WIFI_RMT_RX_IRAM_OPT",
+            Self::SleepIram => "CONFIG_WIFI_RMT_SLP_IRAM_OPT",
+            Self::MinActive => "CONFIG_WIFI_RMT_SLP_DEFAULT_MIN_ACTIVE_TIME",
+            Self::DisconnectedSleep => "CONFIG_WIFI_RMT_STA_DISCONNECTED_PM_ENABLE",
+            _ => return None,
+        })
+    }
+
+    /// Finds the option of a name, old or new, with or without `CONFIG_`, or that of a host for its co-processor.
     #[must_use]
     pub fn find(name: &str) -> Option<Self> {
         let bare = name.strip_prefix("CONFIG_").unwrap_or(name);
+        if bare.starts_with(REMOTE_WIFI) {
+            let is = |it: &Self| it.remote_name().is_some_and(|it| it["CONFIG_".len()..] == *bare);
+            return Self::all().find(is);
+        }
         let same = |it: &&str| it["CONFIG_".len()..] == *bare;
         let named = |it: &&Fact| same(&it.name) || it.old.iter().any(same);
         FACTS.iter().find(named).map(|it| it.key)
@@ -369,6 +400,13 @@ mod tests {
             Some(ConfigOption::RxBaWindow)
         );
         assert_eq!(ConfigOption::find("CONFIG_LOG_DEFAULT_LEVEL"), None);
+        for option in ConfigOption::all() {
+            if let Some(name) = option.remote_name() {
+                assert_eq!(ConfigOption::find(name), Some(option), "{name}");
+                let rest = name.strip_prefix("CONFIG_WIFI_RMT_").unwrap();
+                assert_eq!(option.name().strip_prefix("CONFIG_ESP_WIFI_"), Some(rest));
+            }
+        }
         assert_eq!(ConfigOption::find(""), None);
     }
 

@@ -5,6 +5,7 @@
 //! | `settings` | [`OptionValues`]: values for some of the options |
 //! | `key` | [`ConfigOption`], [`Fact`]: the names, meaning and memory cost of each option |
 //! | `chip` | [`Chip`], [`IdfRelease`], [`SdkContext`]: what ranges and defaults depend on |
+//! | `hosted` | [`HostedOptions`]: a host whose radio is on a chip beside it (ESP-Hosted), and that chip |
 //! | `limits` | ranges and defaults, as Kconfig has them |
 //! | `read` | [`read()`], [`ParsedSdkConfig`]: parses the text of a file |
 //! | `write` | [`fragment`]: options as text for a file, each with a comment |
@@ -14,6 +15,7 @@
 //! [`SdkConfig`] holds the buffers and windows of a firmware, as the lab takes them.
 
 mod chip;
+mod hosted;
 mod key;
 mod limits;
 pub mod memory;
@@ -26,12 +28,13 @@ mod write;
 mod tests;
 
 pub use chip::{Chip, ChipWithoutWifi, IdfRelease, SdkContext, UnknownChip, UnknownRelease};
+pub use hosted::{HostedBus, HostedBusOptions, HostedOptions};
 pub use key::{BUFFER_BYTES, ConfigOption, FACTS, Fact, OptionText, Price, ValueType};
 pub use memory::{MEMORY_OPTIONS, MemoryOptions};
 pub use ranks::{RANKS, Rank};
 pub use read::{
     ParseError, ParseErrorKind, ParsedSdkConfig, SCALES_CLOCK, SKIPS_CHECK, SdkConfigWarning,
-    TX_POWER, WARNINGS, read,
+    TX_POWER, WARNINGS, read, read_beside,
 };
 pub use settings::OptionValues;
 pub use write::{Line, clock, comment, fragment};

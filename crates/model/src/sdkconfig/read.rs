@@ -5,7 +5,8 @@
 //! block that repeats values under their old names; neither ESP-IDF's tools nor this parser read
 //! the block.
 
-use super::chip::{Chip, IdfRelease, SdkContext, UnknownChip};
+use super::chip::{Chip, ChipWithoutWifi, IdfRelease, SdkContext, UnknownChip};
+use super::hosted::HostedOptions;
 use super::key::{ConfigOption, ValueType};
 use super::settings::OptionValues;
 use crate::text::place;
@@ -49,8 +50,10 @@ pub(super) fn is_more(comment: &str) -> bool {
 pub struct ParsedSdkConfig {
     /// Values of the options that espbench knows.
     pub settings: OptionValues,
-    /// Chip of `CONFIG_IDF_TARGET`.
+    /// Chip with the radio: that of `CONFIG_IDF_TARGET`, or that beside it (ESP-Hosted).
     pub chip: Option<Chip>,
+    /// Options of ESP-Hosted.
+    pub hosted: HostedOptions,
     /// Clock of the processor in MHz, where the file chooses it.
     pub clock_mhz: Option<u32>,
     /// Largest transmit power of Wi-Fi in dBm, where the file says it.
@@ -230,8 +233,20 @@ impl core::error::Error for ParseError<'_> {}
 /// # Errors
 /// Returns the first mistake.
 pub fn read(text: &str) -> Result<ParsedSdkConfig, ParseError<'_>> {
-    let mut reader =
-        Parser { text, reading: ParsedSdkConfig::default(), lines: [0; ConfigOption::COUNT] };
+    read_beside(text, None)
+}
+
+/// Parses a file, which may be that of an ESP32-P4 that does not name the chip beside it: then that is `beside`.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_beside(text: &str, beside: Option<Chip>) -> Result<ParsedSdkConfig, ParseError<'_>> {
+    let mut reader = Parser {
+        text,
+        reading: ParsedSdkConfig::default(),
+        lines: [0; ConfigOption::COUNT],
+        without_wifi: None,
+    };
     if text.starts_with('\u{feff}') {
         return Err(ParseError { line: 1, column: 1, fault: ParseErrorKind::Mark });
     }
@@ -254,17 +269,40 @@ pub fn read(text: &str) -> Result<ParsedSdkConfig, ParseError<'_>> {
         }
         offset += whole.len() + 1;
     }
-    Ok(reader.reading)
+    reader.finish(beside)
 }
+
+/// Chip beside an ESP32-P4 that names none: `SLAVE_IDF_TARGET` of esp_wifi_remote.
+const USUAL_BESIDE: Chip = Chip::Esp32c6;
 
 struct Parser<'t> {
     text: &'t str,
     reading: ParsedSdkConfig,
     /// Line in which each option was last set, from 1; 0 where it was not.
     lines: [usize; ConfigOption::COUNT],
+    /// Name of a host without a radio, which only the options of ESP-Hosted make good, and its place.
+    without_wifi: Option<(usize, &'t str)>,
 }
 
 impl<'t> Parser<'t> {
+    /// Takes the chip beside a host for the one with the radio.
+    fn finish(mut self, beside: Option<Chip>) -> Result<ParsedSdkConfig, ParseError<'t>> {
+        let hosted = &mut self.reading.hosted;
+        // The co-processor's own firmware has the same names in some releases.
+        hosted.is_host &= !hosted.is_co_processor;
+        if let Some((at, found)) = self.without_wifi {
+            if !hosted.is_host && beside.is_none() {
+                let (line, column) = place(self.text, at);
+                return Err(ParseError { line, column, fault: ParseErrorKind::Chip { found } });
+            }
+            hosted.is_host = true;
+            self.reading.chip = hosted.beside.or(beside).or(Some(USUAL_BESIDE));
+        } else if hosted.is_host && hosted.beside.is_some() {
+            self.reading.chip = hosted.beside;
+        }
+        Ok(self.reading)
+    }
+
     fn comment(&mut self, comment: &str, line: usize) {
         if let Some(name) = comment.strip_suffix(NOT_SET).map(str::trim) {
             if name == SKIPS_CHECK {
@@ -275,6 +313,7 @@ impl<'t> Parser<'t> {
                 self.reading.scales_clock = Some(false);
                 return;
             }
+            self.reading.hosted.take(name, "n");
             match ConfigOption::find(name).filter(|_| name.starts_with("CONFIG_")) {
                 // One flag of a choice is set, and that one counts.
                 None if ConfigOption::find_member(name).is_some() => {}
@@ -309,6 +348,7 @@ impl<'t> Parser<'t> {
         if !name.starts_with("CONFIG_") {
             return wrong(start, ParseErrorKind::Line);
         }
+        self.reading.hosted.take(name, value);
         let bare = match value.strip_prefix('"') {
             Some(rest) => match rest.strip_suffix('"') {
                 Some(inner) => inner,
@@ -319,6 +359,9 @@ impl<'t> Parser<'t> {
         match name {
             "CONFIG_IDF_TARGET" => match bare.parse() {
                 Ok(chip) => self.reading.chip = Some(chip),
+                Err(UnknownChip::NoWifi(ChipWithoutWifi::Esp32p4)) => {
+                    self.without_wifi = Some((at, bare));
+                }
                 Err(_) => return wrong(at, ParseErrorKind::Chip { found: bare }),
             },
             "CONFIG_IDF_INIT_VERSION" if self.reading.release.is_none() => {

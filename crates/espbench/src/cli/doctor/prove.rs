@@ -51,6 +51,10 @@ pub(super) fn first(
     found: &IncidentDiagnosis,
 ) -> anyhow::Result<Option<ProofOutcome>> {
     let reading = found.settings.clone().unwrap_or_default();
+    if reading.hosted.is_host && !found.diagnosis.findings.is_empty() {
+        let why = "it has no host with a co-processor beside it (ESP-Hosted)";
+        return Ok(Some(ProofOutcome::CannotShow(why.into())));
+    }
     let Some((library, _)) = &bench.made else { return Ok(cannot(&found.diagnosis)) };
     for it in &found.diagnosis.findings {
         if let Some((question, words)) = log.and_then(|log| question(it, log)) {

@@ -14,14 +14,20 @@ use espbench_engine::tune::{TuneError, TuneFile, TuneLab, simulate};
 use espbench_measure::cell::Origin;
 use espbench_measure::run::RunFacts;
 use espbench_measure::tune::RoundTrip;
-use espbench_measure::tune::check::{CheckInput, Checked, Severity, check, report};
-use espbench_model::sdkconfig::SdkContext;
+use espbench_measure::tune::check::{
+    CheckInput, Checked, CoProcessorConfig, Severity, check, check_pair, report,
+};
 use espbench_model::sdkconfig::memory::Traffic;
+use espbench_model::sdkconfig::{ParsedSdkConfig, SdkContext};
 use espbench_model::text::count;
 use std::path::Path;
 use std::process::ExitCode;
 
-pub(super) fn run(args: &Args, path: &Path) -> anyhow::Result<ExitCode> {
+pub(super) fn run(
+    args: &Args,
+    path: &Path,
+    co_processor: Option<&Path>,
+) -> anyhow::Result<ExitCode> {
     let formats = args.output.output.iter().map(|path| Format::of_file(path));
     let formats: Vec<Format> = formats.collect::<anyhow::Result<_>>()?;
     for format in formats.iter().chain([&args.output.format]) {
@@ -36,17 +42,27 @@ pub(super) fn run(args: &Args, path: &Path) -> anyhow::Result<ExitCode> {
     output::without_published(&args.output, "in tune")?;
     output::can_be_written(&args.output)?;
     let (file, text) = (file(args, path)?, sdkconfig::text(path)?);
-    let (lab, rtt) = match lab(args, Some(file.clone()))? {
-        Ok(lab) => {
+    let beside = co_processor.map(|it| beside(&file, it)).transpose()?;
+    // The lab has no host with a co-processor beside it.
+    let made = match file.reading.hosted.is_host {
+        true => None,
+        false => Some(lab(args, Some(file.clone()))?),
+    };
+    let (lab, rtt) = match made {
+        None => (None, place(args)?),
+        Some(Ok(lab)) => {
             let rtt = lab.rtt().clone();
             (Some(lab), rtt)
         }
         // What the lab cannot simulate is checked all the same, with the round trip of its place.
-        Err(TuneError::NoProfile { .. }) => (None, place(args)?),
-        Err(wrong) => return Err(advised(wrong)),
+        Some(Err(TuneError::NoProfile { .. })) => (None, place(args)?),
+        Some(Err(wrong)) => return Err(advised(wrong)),
     };
     let question = question(args, file, rtt, lab.as_ref());
-    let mut checked = check(&question);
+    let mut checked = match &beside {
+        Some((name, reading)) => check_pair(&question, &CoProcessorConfig { name, reading }),
+        None => check(&question),
+    };
     if let Some(lab) = &lab {
         let mut runner = TrialPool::new(args)?;
         simulate(&mut checked, lab, &mut runner)?;
@@ -69,6 +85,26 @@ pub(super) fn run(args: &Args, path: &Path) -> anyhow::Result<ExitCode> {
     print_drawing(&draw(&checked, (&facts, &text), args.output.format, args.output.full)?)?;
     let wrong = args.file.strict && checked.count(Severity::Wrong) > 0;
     Ok(if wrong { ExitCode::from(1) } else { ExitCode::SUCCESS })
+}
+
+/// Reads the sdkconfig of the chip beside a host.
+///
+/// # Errors
+/// It cannot be read, or the two are none of a host and its co-processor.
+fn beside(host: &TuneFile, path: &Path) -> anyhow::Result<(String, ParsedSdkConfig)> {
+    let name = path.display().to_string();
+    let remedy = "name the sdkconfig of the host first, and that of the co-processor's firmware behind it: --check HOST SLAVE";
+    let wrong = |what: String, why: &str| UserError::new(what).because(why).remedy(remedy);
+    if !host.reading.hosted.is_host {
+        let what = format!("{} is no host with a co-processor beside it", host.name);
+        return Err(wrong(what, "it has no option of esp_wifi_remote or ESP-Hosted's host").into());
+    }
+    let reading = sdkconfig::file(path)?;
+    if reading.hosted.is_host {
+        let what = format!("{name} is no co-processor");
+        return Err(wrong(what, "it has options of a host, too").into());
+    }
+    Ok((name, reading))
 }
 
 /// Returns the round trip that was asked for, or that of the lab with its own device.

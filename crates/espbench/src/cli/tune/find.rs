@@ -8,6 +8,7 @@ use crate::cli::file::replace;
 use crate::cli::flow;
 use crate::render;
 use crate::say::say;
+use crate::user_error::UserError;
 use anyhow::Context as _;
 use espbench_engine::tune::{TuneLab, search};
 use espbench_measure::cell::Origin;
@@ -21,7 +22,13 @@ const MORE: &str =
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     output::without_published(&args.output, "in tune")?;
     output::check(&args.output)?;
-    let file = args.check.as_deref().map(|path| file(args, path)).transpose()?;
+    let file = args.check.first().map(|path| file(args, path)).transpose()?;
+    if let Some(host) = file.as_ref().filter(|it| it.reading.hosted.is_host) {
+        return Err(UserError::new(format!("the lab cannot search from {}", host.name))
+            .because("it has no host with a co-processor beside it (ESP-Hosted)")
+            .remedy("check the file without --want")
+            .into());
+    }
     let lab = lab(args, file)?.map_err(advised)?;
     let mut runner = TrialPool::new(args)?;
     let answer = search(&lab, &mut runner)?;

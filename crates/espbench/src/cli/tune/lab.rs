@@ -112,7 +112,7 @@ impl TrialRunner for TrialPool {
 /// # Errors
 /// It cannot be read, is none, or is for another chip than the one that was said.
 pub(super) fn file(args: &Args, path: &Path) -> anyhow::Result<TuneFile> {
-    let reading = sdkconfig::file(path)?;
+    let reading = sdkconfig::file_beside(path, args.chip)?;
     if let (Some(said), Some(own)) = (args.chip, reading.chip)
         && said != own
     {

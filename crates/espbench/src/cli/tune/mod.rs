@@ -15,6 +15,7 @@ mod rtt;
 mod units;
 
 use super::common::{OutputArgs, StoreArgs, chip};
+use crate::user_error::UserError;
 use clap::Args as Flags;
 use espbench_measure::plan::DEFAULT_SEED;
 use espbench_measure::predict::battery::Battery;
@@ -27,6 +28,7 @@ use std::time::Duration;
 const EXAMPLES: &str = "\
 Examples:
   espbench tune --check sdkconfig
+  espbench tune --check host/sdkconfig slave/sdkconfig
   espbench tune --check sdkconfig.defaults --chip esp32c3 --rtt 20ms --streams 2 --burst 16
   espbench tune --check sdkconfig --want 'tcp-tx>=20Mbit/s' --rtt ping-1 --fragment sdkconfig.tuned
   espbench tune --want 'tcp-tx>=20Mbit/s' --want 'heap>=100KB' -o tune.html
@@ -41,9 +43,10 @@ the lab is simulated.";
 #[command(after_help = EXAMPLES)]
 pub struct Args {
     /// Check an existing sdkconfig, or sdkconfig.defaults: its mistakes, what limits the throughput, and
-    /// the one setting that gives most; with --want, search from there
-    #[arg(long, value_name = "FILE", required_unless_present = "want")]
-    check: Option<PathBuf>,
+    /// the one setting that gives most; with --want, search from there. Of ESP-Hosted two: the host's and
+    /// the co-processor's
+    #[arg(long, value_name = "FILE", num_args = 1..=2, required_unless_present = "want")]
+    check: Vec<PathBuf>,
     /// Search in the virtual lab for settings that reach this (repeatable): 'tcp-tx>=20Mbit/s'; with
     /// --check, the fewest changes to that file
     #[arg(long, value_name = "WANT")]
@@ -161,9 +164,14 @@ fn release(text: &str) -> Result<IdfRelease, String> {
 /// # Errors
 /// A flag or a file is wrong, or the output cannot be written.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    match &args.check {
-        Some(path) if args.want.is_empty() => check::run(args, path),
-        _ => find::run(args),
+    match &*args.check {
+        [path] if args.want.is_empty() => check::run(args, path, None),
+        [host, co_processor] if args.want.is_empty() => check::run(args, host, Some(co_processor)),
+        [] | [_] => find::run(args),
+        _ => Err(UserError::new("a search begins with one sdkconfig")
+            .because("the lab has no host with a co-processor beside it")
+            .remedy("check the two without --want, or name one")
+            .into()),
     }
 }
 

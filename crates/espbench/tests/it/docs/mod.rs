@@ -12,6 +12,7 @@
 //! `BLESS=1 cargo test -p espbench --features full --test it docs` writes all of it again.
 
 mod commands;
+mod doctor_rules;
 mod figures;
 mod page;
 mod run;

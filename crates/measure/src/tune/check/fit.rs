@@ -19,6 +19,7 @@ pub(super) fn all(m: &Material<'_>, out: &mut Vec<Finding>) {
     out.extend(block_ack(m));
     out.extend(aggregates(m));
     out.extend(tcp_mailbox(m));
+    out.extend(out_of_order(m));
     out.extend(tcpip_mailbox(m));
     out.extend(receive_buffers(m));
     out.extend(segment(m));
@@ -226,6 +227,28 @@ fn tcp_mailbox(m: &Material<'_>) -> Option<Finding> {
                  mailbox full, so a burst that the window allows stalls."
             ),
             m.changes(&[(ConfigOption::TcpMailbox, wanted)]),
+        )
+    })
+}
+
+/// Finds a window of which only a part can come while a lost segment is waited for.
+fn out_of_order(m: &Material<'_>) -> Option<Finding> {
+    let key = ConfigOption::OoseqMax;
+    let kept = m.value(key);
+    let behind = m.config.tcp_window.div_ceil(m.mss()).saturating_sub(1);
+    let has_limit = m.context.release >= key.fact().since && kept > 0;
+    (has_limit && behind > kept).then(|| {
+        finding(
+            "out-of-order",
+            Limits,
+            format!("Where a frame is lost, a TCP socket keeps {kept} of {behind} segments that come behind it"),
+            format!(
+                "Kconfig: what is beyond {} is dropped, although it has arrived, and the other side has to send it again: with losses \
+                 TCP receives no more than {} segments for each round trip. 0 is no limit; then up to a window of them takes heap.",
+                m.name(key),
+                kept + 1
+            ),
+            m.changes(&[(key, 0)]),
         )
     })
 }

@@ -3,7 +3,7 @@
 use super::super::words::{kb, mbit};
 use super::*;
 use Severity::{Limits, Note, Wrong};
-use espbench_model::sdkconfig::{Price, SdkConfigWarning};
+use espbench_model::sdkconfig::{MEMORY_OPTIONS, Price, SdkConfigWarning};
 use espbench_model::text::{count, counted};
 
 /// Finds mistakes of the file itself.
@@ -59,7 +59,9 @@ pub(super) fn file(m: &Material<'_>, out: &mut Vec<Finding>) {
 
 fn ranges(m: &Material<'_>, out: &mut Vec<Finding>) {
     for (key, value) in m.settings.given() {
-        if key.allows(value, &m.context) {
+        // Memories of a host are those of its own chip.
+        let is_other = m.is_host() && is_of_chip(key);
+        if is_other || key.allows(value, &m.context) {
             continue;
         }
         let range = key.range(&m.context);
@@ -96,7 +98,15 @@ pub(super) fn all(m: &Material<'_>, out: &mut Vec<Finding>) {
     out.extend(sleep());
 }
 
+/// Returns whether an option is of the chip that runs the program: its clocks, caches, flash and PSRAM.
+fn is_of_chip(key: ConfigOption) -> bool {
+    MEMORY_OPTIONS.contains(&key) || matches!(key, ConfigOption::Psram | ConfigOption::Unicore)
+}
+
 fn psram(m: &Material<'_>) -> Option<Finding> {
+    if m.is_host() {
+        return None;
+    }
     let used = m.settings.get(ConfigOption::Psram) == Some(1);
     if used && !m.context.psram && !m.context.chip.psram() {
         return Some(finding(
@@ -172,6 +182,9 @@ fn flags(m: &Material<'_>, out: &mut Vec<Finding>) {
 
 /// Finds where the documents' "default" is not the build's.
 fn defaults(m: &Material<'_>) -> Option<Finding> {
+    if m.is_host() {
+        return None;
+    }
     let rank = Rank::of(m.context.chip).find(|it| it.name == "default")?;
     let settings = rank.settings();
     let differs = |(key, wanted): &(ConfigOption, u32)| {
@@ -203,6 +216,9 @@ fn defaults(m: &Material<'_>) -> Option<Finding> {
 }
 
 fn rank(m: &Material<'_>) -> Option<Finding> {
+    if m.is_host() {
+        return None;
+    }
     let (rank, doublings) = Rank::nearest(m.context.chip, &m.config)?;
     let [tcp_tx, tcp_rx, udp_tx, udp_rx] = rank.mbit_s.map(mbit);
     let how = match doublings {

@@ -6,6 +6,7 @@
 //! | `bounds` | what follows from the values: most throughput over a round trip, bursts that do not fit, heap |
 //! | `figure` | throughput and its limits as bars |
 //! | `fit` | values that do not fit each other |
+//! | `hosted` | a host whose radio is on a chip beside it, and that chip |
 //! | `known` | the values themselves: the file's oddities, ranges, defaults, ranks, flags |
 //! | `on_card` | the answer on a card |
 //! | `tables` | the tables of a check |
@@ -16,11 +17,14 @@
 mod bounds;
 mod figure;
 mod fit;
+mod hosted;
 mod known;
 mod on_card;
 mod tables;
 #[cfg(test)]
 mod tests;
+
+pub use hosted::{CoProcessorConfig, check_pair};
 
 use super::limit::{self, DirectionLimits, RoundTrip, RoundTripSource, over_round_trip};
 use super::want::Metric;
@@ -34,7 +38,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 use espbench_model::sdkconfig::memory::{HeapDemand, Traffic, heap};
 use espbench_model::sdkconfig::{
-    ConfigOption, OptionValues, ParsedSdkConfig, Rank, SdkConfig, SdkContext,
+    Chip, ConfigOption, OptionValues, ParsedSdkConfig, Rank, SdkConfig, SdkContext,
 };
 use serde::Serialize;
 
@@ -369,7 +373,17 @@ impl<'q> Material<'q> {
         self.settings.value(key, &self.context)
     }
 
+    /// Returns whether the radio is on a chip beside the one that the file is of.
+    const fn is_host(&self) -> bool {
+        self.question.reading.hosted.is_host
+    }
+
     fn name(&self, key: ConfigOption) -> &'static str {
+        if self.is_host()
+            && let Some(name) = key.remote_name()
+        {
+            return name;
+        }
         key.name_for(self.context.chip, self.context.release)
     }
 
@@ -416,7 +430,9 @@ impl<'q> Material<'q> {
     }
 
     fn left(&self) -> Option<Left> {
-        let heap = self.question.heap.or_else(|| heap(self.context.chip))?;
+        // What is free on a host depends on its own chip.
+        let usual = || heap(self.context.chip).filter(|_| !self.is_host());
+        let heap = self.question.heap.or_else(usual)?;
         let left = |taken: u64| heap as i64 - taken as i64;
         Some(Left {
             heap,
@@ -472,10 +488,13 @@ pub fn check(question: &CheckInput) -> Checked {
     known::file(&material, &mut findings);
     fit::all(&material, &mut findings);
     bounds::all(&material, &mut findings);
+    hosted::host(&material, &mut findings);
     known::all(&material, &mut findings);
     findings.sort_by_key(|it| it.severity);
     once(&mut findings);
+    // Ranks are of a chip that runs the program, too.
     let nearest = Rank::nearest(material.context.chip, &material.config);
+    let nearest = nearest.filter(|_| !material.is_host());
     let mut limits = alloc::vec![
         in_flight(Metric::TcpTx, question, material.config.tcp_send_buffer),
         in_flight(Metric::TcpRx, question, material.config.tcp_window),

@@ -68,7 +68,7 @@ fn onoff(on: bool) -> String {
 /// Returns the ranks' table, with these settings beside it.
 fn ranks(m: &Material<'_>) -> Option<Table> {
     let ranks: Vec<&Rank> = Rank::of(m.context.chip).collect();
-    if ranks.is_empty() {
+    if ranks.is_empty() || m.is_host() {
         return None;
     }
     let context = SdkContext { psram: false, window_scale: false, ..m.context };

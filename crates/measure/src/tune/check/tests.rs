@@ -264,3 +264,97 @@ fn the_echo_sketch_loses_what_its_mailbox_does_not_hold() {
     assert!(of(&lost, "udp-send").set.is_empty());
     assert_eq!(of(&lost, "window-rtt").set[0].name, "CONFIG_LWIP_TCP_WND_DEFAULT");
 }
+
+#[test]
+fn a_window_beyond_the_queue_of_segments_out_of_order_limits() {
+    let text = "CONFIG_IDF_TARGET=\"esp32\"\nCONFIG_LWIP_TCP_WND_DEFAULT=65534\nCONFIG_LWIP_TCP_OOSEQ_MAX_PBUFS=4\n";
+    let checked = check(&ask(text));
+    let found = of(&checked, "out-of-order");
+    assert_eq!(
+        found.what,
+        "Where a frame is lost, a TCP socket keeps 4 of 45 segments that come behind it"
+    );
+    assert_eq!((&*found.set[0].name, &*found.set[0].to), ("CONFIG_LWIP_TCP_OOSEQ_MAX_PBUFS", "0"));
+    for fits in [
+        "CONFIG_LWIP_TCP_WND_DEFAULT=5760\n",
+        "CONFIG_LWIP_TCP_WND_DEFAULT=65534\nCONFIG_LWIP_TCP_OOSEQ_MAX_PBUFS=0\n",
+    ] {
+        assert!(check(&ask(fits)).findings.iter().all(|it| it.rule != "out-of-order"), "{fits}");
+    }
+}
+
+const HOST: &str = "# Espressif IoT Development Framework (ESP-IDF) 5.5.1 Project Configuration\n\
+    CONFIG_IDF_TARGET=\"esp32p4\"\nCONFIG_SLAVE_IDF_TARGET_ESP32C6=y\nCONFIG_ESP_HOSTED_SDIO_HOST_INTERFACE=y\n\
+    CONFIG_ESP_HOSTED_SDIO_CLOCK_FREQ_KHZ=40000\nCONFIG_ESP_HOSTED_SDIO_BUS_WIDTH=4\n\
+    CONFIG_ESP_HOSTED_SDIO_RX_Q_SIZE=20\nCONFIG_ESP_HOSTED_SDIO_OPTIMIZATION_RX_STREAMING_MODE=y\n\
+    CONFIG_WIFI_RMT_STATIC_RX_BUFFER_NUM=16\nCONFIG_WIFI_RMT_RX_BA_WIN=99\nCONFIG_SPIRAM=y\n\
+    CONFIG_ESPTOOLPY_FLASHFREQ_120M=y\nCONFIG_ESP_DEFAULT_CPU_FREQ_MHZ_360=y\n";
+
+#[test]
+fn a_host_is_checked_for_the_chip_beside_it() {
+    let checked = check(&ask(HOST));
+    assert_eq!(
+        (&*checked.chip, checked.heap_left, checked.nearest.is_none()),
+        ("esp32c6", None, true)
+    );
+    assert_eq!(rules(&checked, Severity::Wrong), ["range"], "{}", told(&checked));
+    assert!(of(&checked, "range").what.starts_with("CONFIG_WIFI_RMT_RX_BA_WIN=99"));
+    let bus = of(&checked, "hosted-bus");
+    assert_eq!(bus.severity, Severity::Note);
+    assert!(
+        bus.what.contains("over SDIO, 4 lines at 40 MHz: the wires carry at most 160 Mbit/s"),
+        "{}",
+        bus.what
+    );
+    let slow = HOST.replace("BUS_WIDTH=4", "BUS_WIDTH=1").replace("KHZ=40000", "KHZ=20000");
+    let slow = check(&ask(&slow));
+    let bus = of(&slow, "hosted-bus");
+    assert_eq!((bus.severity, bus.set.len()), (Severity::Limits, 2), "{}", told(&slow));
+}
+
+#[test]
+fn a_host_and_its_co_processor_have_to_fit() {
+    let slave = "CONFIG_IDF_TARGET=\"esp32c6\"\nCONFIG_ESP_HOSTED_COPROCESSOR=y\nCONFIG_ESP_SDIO_HOST_INTERFACE=y\n\
+        CONFIG_ESP_SDIO_HIGH_SPEED=y\nCONFIG_ESP_SDIO_TX_Q_SIZE=20\nCONFIG_ESP_SDIO_STREAMING_MODE=y\n";
+    let pair = |host: &str, slave: &str| {
+        let reading = read(slave).unwrap();
+        let checked =
+            check_pair(&ask(host), &CoProcessorConfig { name: "slave", reading: &reading });
+        assert!(checked.findings.is_sorted_by_key(|it| it.severity));
+        checked
+    };
+    let fits = pair(HOST, slave);
+    let told: Vec<&str> =
+        fits.findings.iter().map(|it| it.rule).filter(|it| it.starts_with("hosted")).collect();
+    assert_eq!(told, ["hosted-bus"]);
+    for (from, to, rule, severity) in [
+        ("esp32c6", "esp32c5", "hosted-chip", Severity::Wrong),
+        ("ESP_SDIO_HOST", "ESP_SPI_HOST", "hosted-transport", Severity::Wrong),
+        ("HIGH_SPEED", "DEFAULT_SPEED", "hosted-clock", Severity::Wrong),
+        ("STREAMING_MODE=y", "STREAMING_MODE=n", "hosted-streaming", Severity::Wrong),
+        ("TX_Q_SIZE=20", "TX_Q_SIZE=10", "hosted-queues", Severity::Note),
+        (
+            "CONFIG_ESP_SDIO_HIGH",
+            "CONFIG_ESP_WIFI_STATIC_RX_BUFFER_NUM=10\nCONFIG_ESP_SDIO_HIGH",
+            "hosted-buffers",
+            Severity::Note,
+        ),
+        (
+            "CONFIG_IDF_T",
+            "CONFIG_IDF_INIT_VERSION=\"5.3.2\"\nCONFIG_IDF_T",
+            "hosted-release",
+            Severity::Note,
+        ),
+    ] {
+        assert!(slave.contains(from), "{from}");
+        let checked = pair(HOST, &slave.replace(from, to));
+        assert_eq!(of(&checked, rule).severity, severity, "{rule}");
+    }
+    let alone = read("CONFIG_IDF_TARGET=\"esp32p4\"\n");
+    assert!(alone.is_err(), "no chip beside it is named");
+    let beside = espbench_model::sdkconfig::read_beside(
+        "CONFIG_IDF_TARGET=\"esp32p4\"\n",
+        Some(Chip::Esp32c5),
+    );
+    assert_eq!(beside.unwrap().chip, Some(Chip::Esp32c5));
+}
