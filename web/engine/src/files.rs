@@ -1,6 +1,7 @@
 //! Logs, captures and sdkconfig files, and their diagnosis: as `espbench doctor --no-proof` has it.
 
 use crate::answer::PageError;
+use espbench_doctor::crash::report::{CrashReport, core_entry};
 use espbench_doctor::file::{DoctorFile, DoctorFileFault, DoctorFileReader, capture_entry};
 use espbench_doctor::incident::{Incident, diagnose as diagnosed};
 use espbench_doctor::log::LogSummary;
@@ -58,7 +59,11 @@ pub(crate) fn diagnose(mut files: OpenFiles) -> Result<String, PageError> {
             Ok(DoctorFile::Log(log, _)) => logs.push((name.as_str(), log)),
             Ok(DoctorFile::Config(config)) => configs.push((name.as_str(), &**config)),
             Ok(DoctorFile::Capture(seen)) => diagnoses.push(capture_entry(name.clone(), seen)),
-            Ok(DoctorFile::CoreDump(dump)) => diagnoses.push(core_entry(name.clone(), dump)),
+            Ok(DoctorFile::CoreDump(dump)) => {
+                let mut entry = core_entry(name.clone(), dump);
+                entry.crashes.push(CrashReport::of_dump(dump, None, None));
+                diagnoses.push(entry);
+            }
             Err(fault) => return Err(refused(name, fault)),
         }
     }

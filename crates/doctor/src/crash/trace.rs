@@ -136,21 +136,44 @@ impl CrashReader {
 
     /// Reads a piece of the log.
     pub fn push(&mut self, bytes: &[u8]) {
-        for piece in bytes.split_inclusive(|it| *it == b'\n') {
-            let text = piece.strip_suffix(b"\n").unwrap_or(piece);
-            let ends = text.len() < piece.len();
-            if ends && self.line.is_empty() {
-                self.end_line(&text[..text.len().min(LONGEST)]);
-                continue;
+        // Of UTF-16 every second octet is zero, and no key is found before they are left out.
+        let is_wide = bytes.contains(&0);
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            if self.line.is_empty() && matches!(self.block, OpenBlock::None) && !is_wide {
+                rest = self.without_key(rest);
             }
-            let room = LONGEST - self.line.len();
-            self.line.extend_from_slice(&text[..text.len().min(room)]);
-            if ends {
-                let line = core::mem::take(&mut self.line);
-                self.end_line(&line);
-                self.line = line;
-                self.line.clear();
-            }
+            let end = rest.iter().position(|it| *it == b'\n');
+            let (piece, behind) = rest.split_at(end.map_or(rest.len(), |it| it + 1));
+            self.push_line(piece);
+            rest = behind;
+        }
+    }
+
+    /// Counts the lines in front of the first that has a key, or of the last, whose end has not come; returns what is left.
+    fn without_key<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
+        let until = self.keys.find(bytes).map_or(bytes.len(), |it| it.start());
+        let end = bytes[..until].iter().rposition(|it| *it == b'\n').map_or(0, |it| it + 1);
+        let lines = bytes[..end].iter().filter(|it| **it == b'\n').count();
+        self.number += lines as u64;
+        &bytes[end..]
+    }
+
+    /// Takes a line with its end, or a part of one.
+    fn push_line(&mut self, piece: &[u8]) {
+        let text = piece.strip_suffix(b"\n").unwrap_or(piece);
+        let ends = text.len() < piece.len();
+        if ends && self.line.is_empty() {
+            self.end_line(&text[..text.len().min(LONGEST)]);
+            return;
+        }
+        let room = LONGEST - self.line.len();
+        self.line.extend_from_slice(&text[..text.len().min(room)]);
+        if ends {
+            let line = core::mem::take(&mut self.line);
+            self.end_line(&line);
+            self.line = line;
+            self.line.clear();
         }
     }
 
