@@ -112,8 +112,10 @@ pub(crate) fn ranked(
     works: bool,
     notes: Vec<String>,
 ) -> Diagnosis {
-    let all: u64 = findings.iter().map(|it| it.incidents).sum();
-    for it in &mut findings {
+    // A setting is no incident.
+    let is_incident = |it: &CauseFinding| !matches!(it.cause, TroubleCause::Settings(_));
+    let all: u64 = findings.iter().filter(|it| is_incident(it)).map(|it| it.incidents).sum();
+    for it in findings.iter_mut().filter(|it| is_incident(it)) {
         it.share = if all == 0 { 0.0 } else { it.incidents as f64 / all as f64 };
     }
     // Of two that explain as much, the one that came first.
@@ -306,6 +308,11 @@ fn disconnections(log: &LogSummary, findings: &mut Vec<CauseFinding>) {
         };
         let usual = is_usual(group) && reason::by_code(code).is_none_or(|it| is_usual(it.group));
         if group == ReasonGroup::Local && sleeps_behind(log, all) {
+            continue;
+        }
+        // An end that does not come again is one of the access point's.
+        let of_group = |it: &LogEvent| matches!(it, LogEvent::Disconnected(code) if groups.group(*code) == group);
+        if log.linked == Some(true) && all <= 2 && log.is_long_past(of_group) {
             continue;
         }
         if once && (usual || group == ReasonGroup::Steered || code == AUTH_LEAVE) {

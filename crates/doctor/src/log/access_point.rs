@@ -98,7 +98,7 @@ impl OwnAccessPoint {
         if self.joins || self.moved {
             return Some(LogEvent::StationLost);
         }
-        if reason == INACTIVE && served == Some(true) {
+        if reason == INACTIVE && served != Some(false) {
             return Some(LogEvent::Sign(SignName(SILENT)));
         }
         // The ESP8266's driver, whose lines have no level, does not tell of addresses.

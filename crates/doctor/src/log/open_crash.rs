@@ -7,6 +7,9 @@ use super::summary::LogPlace;
 /// Lines within which a crash is told to its end: two register dumps and a backtrace.
 const NEAR: u64 = 80;
 
+/// Time within which a crash is told to its end, in milliseconds.
+const LASTS_MS: u64 = 5000;
+
 /// Lines before a crash within which memory that could not be had is its cause.
 const MEMORY: u64 = 30;
 
@@ -114,6 +117,7 @@ impl OpenCrash {
         event: LogEvent,
         place: &LogPlace,
         record: &LogRecord<'_>,
+        now_ms: Option<u64>,
     ) -> (Option<(LogEvent, LogPlace)>, bool) {
         if matches!(event, LogEvent::NoMemory | LogEvent::Words(WordCause::Heap)) {
             self.no_memory = Some(place.line);
@@ -140,7 +144,10 @@ impl OpenCrash {
             // A watchdog that does not stop the program fires again and again.
             let again =
                 event == LogEvent::Watchdog && open.event == event && place.line > open.last + 1;
-            if place.line <= open.last + NEAR && !again {
+            // Its lines come within a second or two; a program that goes on is stopped by something else.
+            let since = now_ms.zip(open.place.uptime_ms).map(|(now, at)| now.abs_diff(at));
+            let is_later = since.is_some_and(|it| it > LASTS_MS);
+            if place.line <= open.last + NEAR && !again && !is_later {
                 if telling(open.event).is_none_or(|it| rank > it) {
                     (open.event, open.place) = (as_kept(event), place.clone());
                 }
@@ -248,6 +255,10 @@ mod tests {
         ] {
             assert_eq!(told(log), [(event, count)], "{log}");
         }
+        let both = told(
+            "E (5000) task_wdt: Task watchdog got triggered.\nI (90000) main: fine\nGuru Meditation Error: x\n",
+        );
+        assert!(both.contains(&(Watchdog, 1)) && both.contains(&(LogEvent::Panic, 1)), "{both:?}");
         let restarted = told(
             "Guru Meditation Error: x\nrst:0xc (SW_CPU_RESET),boot:0x13\nGuru Meditation Error: x\n",
         );

@@ -80,6 +80,8 @@ pub struct LogReader {
     /// Lines with a record since the last start.
     since_start: u64,
     quiet: QuietLines,
+    /// Whether the supply fell too low since the last start.
+    browned: bool,
     summary: LogSummary,
 }
 
@@ -293,7 +295,8 @@ impl LogReader {
     fn take(&mut self, event: LogEvent, record: &LogRecord<'_>, line: u64) {
         let (source, text) = (EvidenceSource::Log, shown(record.text));
         let place = LogPlace { source, line, uptime_ms: record.uptime_ms, text };
-        let (complete, is_crash) = self.crash.take(event, &place, record);
+        let (complete, is_crash) =
+            self.crash.take(event, &place, record, record.uptime_ms.or(self.summary.last_ms));
         if let Some((event, place)) = complete {
             self.keep(event, place);
         }
@@ -332,12 +335,19 @@ impl LogReader {
                 self.unaddressed()
             }
             LogEvent::NoAddress => self.unaddressed(),
+            LogEvent::Brownout => {
+                self.browned = true;
+                event
+            }
             LogEvent::Reset(reason) => {
+                let told = core::mem::take(&mut self.browned);
                 // The watchdog of the bootloader resets early chips at power-on, but not after a program ran.
                 let ran = core::mem::take(&mut self.since_start) > 0;
                 let broke_off = self.silence.restart();
                 let event = match reason {
                     ResetReason::PowerOn if broke_off => LogEvent::Reset(ResetReason::Silent),
+                    // The handler has told of it.
+                    ResetReason::Brownout if told => LogEvent::Reset(ResetReason::Other),
                     ResetReason::RtcWatchdog if ran => LogEvent::Reset(ResetReason::Watchdog),
                     _ => event,
                 };

@@ -1,7 +1,7 @@
 //! Addresses, names, TLS, brokers, connections, calls of the driver: most are not the link.
 
 use super::{finding, words};
-use crate::finding::CauseFinding;
+use crate::finding::{CauseFinding, Certainty};
 use crate::log::{LogEvent, LogPlace, LogSummary, TlsFailure};
 use alloc::vec::Vec;
 
@@ -50,8 +50,16 @@ pub(super) fn linked(log: &LogSummary) -> bool {
 fn names(log: &LogSummary, out: &mut Vec<CauseFinding>) {
     let name = if linked(log) { "dns" } else { "dns-unlinked" };
     let is = |it: &LogEvent| *it == LogEvent::NameFailed;
-    // A name that was asked for once too early is in order.
-    if !log.is_long_past(is) {
+    // Without an address no name can be asked for.
+    let unset = |it: &LogEvent| *it == LogEvent::AddressUnset;
+    if log.count(|it| *it == LogEvent::GotIp) == 0 && log.count(is) > 0 {
+        let it = finding(log, "no-address-zeros", unset);
+        out.extend(it.map(|it| it.sure(Certainty::Medium)));
+    }
+    // A name that was asked for once or twice too early is in order.
+    let made = log.last_line(|it| *it == LogEvent::ConnectionMade);
+    let is_made_good = made > log.last_line(is) && log.moments(is) < SOCKETS;
+    if !is_made_good && !log.is_long_past(is) {
         out.extend(finding(log, name, is));
     }
 }

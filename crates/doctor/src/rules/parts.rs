@@ -2,14 +2,21 @@
 
 use super::{finding, network};
 use crate::finding::{CauseFinding, Certainty, TroubleCause};
-use crate::log::{LogEvent, LogSummary};
+use crate::log::{LogEvent, LogSummary, SignName};
 use alloc::vec::Vec;
+
+/// Sign of a program that erases its storage, or has it ready.
+const NVS_ERASED: SignName = SignName("nvs-erased");
 
 pub(super) fn findings(log: &LogSummary, out: &mut Vec<CauseFinding>) {
     let is = |it: &LogEvent| *it == LogEvent::StorageFailed;
+    // A program that erases it as ESP-IDF's examples do starts it anew.
+    let is_erased = log.last_line(|it| *it == LogEvent::Sign(NVS_ERASED)) > log.last_line(is);
     // A program that joins all the same has it started after that, or does without.
     let sure = if network::linked(log) { Certainty::Low } else { Certainty::High };
-    out.extend(finding(log, "nvs", is).map(|it| it.sure(sure)));
+    if !is_erased || !network::linked(log) {
+        out.extend(finding(log, "nvs", is).map(|it| it.sure(sure)));
+    }
     // Many a program goes on without its files, so that another cause comes first.
     if out.is_empty() && !network::linked(log) {
         let is = |it: &LogEvent| *it == LogEvent::FileSystemFailed;

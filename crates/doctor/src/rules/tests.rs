@@ -262,3 +262,25 @@ fn what_follows_from_a_cause_names_it() {
     let root = TroubleCause::Brownout;
     assert_eq!(causes, [(root, None), (TroubleCause::Panic, Some(root))]);
 }
+
+#[test]
+fn a_brown_out_and_its_reset_are_one() {
+    let log = "Brownout detector was triggered\n\nets Jul 29 2019 12:21:46\n\nrst:0xf (BROWNOUT_RST),boot:0x13 (SPI_FAST_FLASH_BOOT)\n";
+    assert_eq!(diagnosis(&log.repeat(3)).findings[0].incidents, 3);
+    let untold = "rst:0xf (BROWNOUT_RST),boot:0x13 (SPI_FAST_FLASH_BOOT)\n";
+    assert_eq!(diagnosis(&untold.repeat(3)).findings[0].incidents, 3);
+}
+
+#[test]
+fn what_a_program_makes_good_is_no_finding() {
+    let start =
+        "I (1870) esp_netif_handlers: sta ip: 192.0.2.34, mask: 255.255.255.0, gw: 192.0.2.1\n";
+    let failed = "E (2900) esp-tls: couldn't get hostname for :mill.example: getaddrinfo() returns 202, addrinfo=0x0\n";
+    let goes_on: String = (1..8).map(|it| format!("I ({it}00000) app: posted\n")).collect();
+    assert_eq!(diagnosis(&[start, failed, &goes_on].concat()).findings, []);
+    // Where the log ends soon, or it comes again, it is the complaint.
+    assert_eq!(diagnosis(&[start, failed].concat()).findings[0].cause, TroubleCause::Names);
+    let again = failed.replace("2900", "650000");
+    let twice = [start, failed, &goes_on, &again].concat();
+    assert_eq!(diagnosis(&twice).findings[0].cause, TroubleCause::Names);
+}

@@ -4,7 +4,7 @@ use super::glance::{Colours, Screen};
 use super::text::table_on;
 use super::{markdown, wrap};
 use espbench_doctor::crash::report::{CrashFrame, CrashReport};
-use espbench_doctor::finding::CauseFinding;
+use espbench_doctor::finding::{CauseFinding, TroubleCause};
 use espbench_doctor::report::{DiagnosisEntry, DoctorDocument, ProofOutcome, place_name};
 use espbench_model::text::counted;
 use std::fmt::Write as _;
@@ -162,6 +162,15 @@ fn indented(text: &str, width: usize) -> Block {
     lines
 }
 
+/// Returns how often a finding came, and its share of what went wrong. A setting does not come now and then.
+fn weight(it: &CauseFinding) -> String {
+    match (it.cause, it.incidents) {
+        (TroubleCause::Settings(_), _) => "a setting".into(),
+        (_, 1) => format!("once, {:.0} % of what went wrong", 100.0 * it.share),
+        (_, times) => format!("{times} times, {:.0} % of what went wrong", 100.0 * it.share),
+    }
+}
+
 /// Returns the number of the finding that one follows from, and its title.
 fn root<'a>(it: &CauseFinding, all: &'a [CauseFinding]) -> Option<(usize, &'a str)> {
     let at = all.iter().position(|other| Some(other.cause) == it.follows_from)?;
@@ -170,14 +179,9 @@ fn root<'a>(it: &CauseFinding, all: &'a [CauseFinding]) -> Option<(usize, &'a st
 
 fn cause(at: usize, all: &[CauseFinding], full: bool, width: usize) -> Block {
     let (number, it) = (at + 1, &all[at]);
-    let times = if it.incidents == 1 { "once" } else { &*format!("{} times", it.incidents) };
     let mut out: Block = wrap(&format!("{number} {}", it.title), width.saturating_sub(2));
     out.iter_mut().skip(1).for_each(|line| line.insert_str(0, "  "));
-    out.push(format!(
-        "  {times}, {:.0} % of what went wrong; certainty {}",
-        it.share * 100.0,
-        it.certainty.word()
-    ));
+    out.push(format!("  {}; certainty {}", weight(it), it.certainty.word()));
     let most = if full { usize::MAX } else { 1 };
     for place in it.evidence.iter().take(most) {
         out.extend(told(&format!("{}:", place_name(place)), &place.text, width));
@@ -207,15 +211,8 @@ pub fn markdown(document: &DoctorDocument) -> String {
         let found = &entry.diagnosis;
         let _ = writeln!(out, "# {}\n", escape(&entry.title()));
         for (at, it) in found.findings.iter().enumerate() {
-            let _ = writeln!(
-                out,
-                "{}. **{}**: {} times, {:.0} % of what went wrong, certainty {}",
-                at + 1,
-                escape(&it.title),
-                it.incidents,
-                100.0 * it.share,
-                it.certainty.word()
-            );
+            let (number, title, sure) = (at + 1, escape(&it.title), it.certainty.word());
+            let _ = writeln!(out, "{number}. **{title}**: {}, certainty {sure}", weight(it));
             for place in &it.evidence {
                 let _ = writeln!(out, "   - {}: {}", place_name(place), escape(&place.text));
             }
