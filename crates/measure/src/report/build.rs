@@ -14,7 +14,7 @@ use crate::compare::{Comparison, compare};
 use crate::figure::{self, Figure};
 use crate::kind;
 use crate::label;
-use crate::plan::{Goal, PlanSet};
+use crate::plan::PlanSet;
 use crate::predict::battery::Battery;
 use crate::run::{Recorded, RunFacts};
 use crate::summary::{SummaryContext, summarize};
@@ -143,9 +143,8 @@ impl Builder {
         }
         let cell = (recorded.ordinal, recorded.repetition);
         let mut warnings = warning::advise(recorded);
-        // Who measures what sleep saves knows that a station waits for beacons.
-        let sleeps = plan.is_some_and(|it| it.goal == Some(Goal::Battery));
-        warnings.retain(|it| !(sleeps && it.advice.is_of_power_save()));
+        let goal = plan.and_then(|it| it.goal);
+        warnings.retain(|it| !it.advice.is_idle(goal, self.facts.origin));
         self.warnings.push((cell, warnings));
         let losses = Losses::of(recorded);
         self.air.add(recorded, &losses);
