@@ -6,6 +6,7 @@
 //! and `eprintln!` panic then, so clippy refuses them in this crate.
 
 use crate::embed;
+use crate::render::fitting;
 use crate::sys::terminal;
 use espbench_model::untrusted::{Untrusted, is_unsafe};
 use std::fmt;
@@ -35,9 +36,27 @@ pub fn line(text: fmt::Arguments<'_>) {
     if embed::line(format_args!("{text}")) {
         return;
     }
+    let text = text.to_string();
+    let text = match columns() {
+        Some(columns) => text.lines().map(|line| fitting(line, columns)).collect(),
+        None => format!("{text}\n"),
+    };
     let status = STATUS.lock().unwrap_or_else(PoisonError::into_inner);
-    let text = format!("{}{text}\n{}", clear(&status), status.join("\n"));
+    let text = format!("{}{text}{}", clear(&status), status.join("\n"));
     let _ = io::stderr().lock().write_all(text.as_bytes());
+}
+
+/// Returns the columns of stderr; `None` where its lines may be as long as they are.
+#[must_use]
+pub fn columns() -> Option<usize> {
+    if embed::is_one() { None } else { terminal::columns(&io::stderr()) }
+}
+
+/// Returns the columns of stdout, as [`columns`], and whether it is a terminal.
+#[must_use]
+pub fn screen() -> (Option<usize>, bool) {
+    let stdout = io::stdout();
+    (terminal::columns(&stdout), stdout.is_terminal())
 }
 
 /// Draws the status on the terminal, each line cut to its width; no line clears it.
@@ -45,7 +64,7 @@ pub fn status(lines: &[String]) {
     if embed::is_one() {
         return;
     }
-    let width = terminal::columns().unwrap_or(80).saturating_sub(1);
+    let width = columns().unwrap_or(usize::MAX).saturating_sub(1);
     let cut = |it: &String| it.chars().filter(|c| !is_unsafe(*c)).take(width).collect();
     let shown: Vec<String> = lines.iter().map(cut).collect();
     let mut status = STATUS.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,6 +1,7 @@
 //! Errors as a user is told of them, in three lines at most: what failed, why, and what to do.
 
-use crate::say::say;
+use crate::render::fitting;
+use crate::say::{self, say};
 use espbench_model::sdkconfig::ChipWithoutWifi;
 use espbench_model::untrusted::Untrusted;
 use espbench_sim::lab::file::FileError;
@@ -48,7 +49,14 @@ impl UserError {
         let mut text = format!("espbench: {what}");
         for (head, part) in [("why", why), ("do", remedy)] {
             if !part.is_empty() {
-                text += &format!("\n  {:<5}{part}", format!("{head}:"));
+                // Further lines begin below the text.
+                let head = format!("  {:<5}", format!("{head}:"));
+                let part = format!("{:1$}{part}", "", head.len());
+                let lines = match say::columns() {
+                    Some(columns) => fitting(&part, columns),
+                    None => part,
+                };
+                text += &format!("\n{head}{}", lines[head.len()..].trim_end());
             }
         }
         say!("{text}");

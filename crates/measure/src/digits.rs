@@ -11,6 +11,9 @@ use crate::kind::esp_now::document;
 use alloc::format;
 use alloc::string::{String, ToString};
 
+/// Meaning of the marks of an interval with one end, wherever they are shown.
+pub const ONE_END: &str = "≥ or ≤: only that end is known";
+
 /// Most decimal places ever shown.
 const MOST_DECIMALS: i32 = 6;
 

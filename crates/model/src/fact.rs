@@ -113,8 +113,10 @@ pub const IDF_RELEASE: &str = "esp-idf-release";
 pub const AGGREGATED: TypedFact<u32> = TypedFact::new("wifi-ampdu-frames");
 /// Fact: octets that the cipher adds to each packet on the air: 16 with CCMP, 0 without a cipher.
 pub const CIPHER_OCTETS: TypedFact<u32> = TypedFact::new("wifi-cipher-octets");
-/// Fact: properties of the lab that the plan set to other values than the lab's file.
-pub const OVERRIDDEN: &str = "plan-sets";
+/// Beginning of facts: a property of the lab, named behind it, has this value by the plan, and another by the lab's file.
+pub const PLAN_SETS: &str = "plan-sets ";
+/// Beginning of facts: the value of the lab's file for a property that the plan sets.
+pub const LAB_HAS: &str = "lab-has ";
 /// Fact: number of devices of a lab beside the initiator, where the plan leaves it to the lab.
 pub const LAB_DEVICES: TypedFact<u16> = TypedFact::new("lab-devices");
 /// Fact: distance in metres of the nearest of a lab's devices, where the plan leaves it to the lab.

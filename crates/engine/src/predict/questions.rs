@@ -35,10 +35,12 @@ pub fn fleet(
 ) -> Result<PredictAnswer, PredictError> {
     let rooms = predictor.setup().effort.rooms;
     let cases: Vec<RoomCase> = numbers.iter().map(|n| predictor.case(*n, mode)).collect();
-    let mut expected = cases.clone();
-    if let [only] = cases.as_slice() {
-        expected.extend(changes::worth(predictor, only).into_iter().map(|it| it.1));
-    }
+    let worth = match cases.as_slice() {
+        [only] => changes::worth(predictor, only),
+        _ => Vec::new(),
+    };
+    let expected: Vec<RoomCase> =
+        cases.iter().copied().chain(worth.iter().map(|it| it.1)).collect();
     runner.begin(predictor, &expected, rooms);
     let trials = runner.trials(predictor, &cases, 0..rooms, &|case| count(case.devices))?;
     let done = cases.iter().zip(&trials).filter(|it| !it.1.is_empty());
@@ -53,8 +55,16 @@ pub fn fleet(
         _ => Vec::new(),
     };
     let answer = predictor.answer(PredictQuestion::Fleet, &devices, &format!("at {mode}"));
-    let is_cut = lacks(&trials, rooms) || (cases.len() == 1 && changes.is_empty());
-    Ok(PredictAnswer { points, changes, stopped: runner.cancelled() && is_cut, ..answer })
+    let lacks_rooms = lacks(&trials, rooms);
+    let lacks_changes =
+        changes.len() < worth.len() || changes.iter().any(|it| it.point.rooms < rooms);
+    Ok(PredictAnswer {
+        points,
+        changes,
+        stopped: runner.cancelled() && (lacks_rooms || lacks_changes),
+        stopped_in_changes: runner.cancelled() && !lacks_rooms && lacks_changes,
+        ..answer
+    })
 }
 
 /// Tells whether a case has not all of its rooms: a signal that comes after the last one cuts nothing.

@@ -429,6 +429,7 @@ impl Predictor {
             changes: Vec::new(),
             notes: self.notes(),
             stopped: false,
+            stopped_in_changes: false,
         }
     }
 

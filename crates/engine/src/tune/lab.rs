@@ -371,6 +371,9 @@ impl TuneLab {
                 " (a firmware as small as the iperf example; --heap SIZE)"
             },
         )];
+        if !self.objectives.iter().any(|it| it.depends_on_sleep()) {
+            notes.push("The device does not sleep (WIFI_PS_NONE).".into());
+        }
         if asks(&[Metric::UdpRx]) {
             notes.push(format!(
                 "UDP is sent to the device at {} Mbit/s, {OFFERED} times what is wanted{}; the device \

@@ -6,7 +6,6 @@ use crate::render;
 use crate::render::glance::Screen;
 use crate::say::{self, say};
 use crate::store::{Store, StoreError, StoredRun, ThresholdOutcome};
-use crate::sys::terminal;
 use crate::user_error::UserError;
 use anyhow::Context as _;
 use espbench_engine::ReportBuilder;
@@ -16,7 +15,7 @@ use espbench_measure::report::Report;
 use espbench_measure::table::Table;
 use std::borrow::Cow;
 use std::fs::OpenOptions;
-use std::io::{ErrorKind, IsTerminal as _};
+use std::io::ErrorKind;
 use std::path::Path;
 
 /// Returns the report of a stored run, beside the published figures that the tool carries, and beside the lab
@@ -208,8 +207,8 @@ pub fn show(report: &Report, args: &OutputArgs) -> anyhow::Result<()> {
 
 /// Returns the screen that stdout is.
 pub fn screen() -> Screen {
-    let columns = std::io::stdout().is_terminal().then(terminal::columns).flatten();
-    Screen { coloured: say::is_coloured(), columns }
+    let (columns, cuts) = say::screen();
+    Screen { coloured: say::is_coloured(), columns, cuts }
 }
 
 /// Draws a table for the screen that stdout is.

@@ -136,14 +136,14 @@ fn start(args: &Args, log: &ServiceLog) -> Vec<Service> {
         (
             "--iperf-port",
             args.iperf_port,
-            iperf::start(
+            iperf::start_told(
                 at(args.iperf_port),
                 iperf::ServerOptions {
                     trusts_clients: args.trust_clients,
                     ..iperf::ServerOptions::default()
                 },
                 log,
-                Some(super::iperf::told(log)),
+                super::iperf::told,
             ),
         ),
         ("--sink-port", args.sink_port, tcp::sink(at(args.sink_port), log)),

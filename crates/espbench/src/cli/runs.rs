@@ -70,7 +70,9 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         say!("no runs yet in {}; `espbench run` makes one", path.display());
         return Ok(ExitCode::SUCCESS);
     };
-    let width = runs.iter().map(|r| r.name.chars().count()).max().unwrap_or(0);
+    let widest = |of: fn(&Listed) -> &str| runs.iter().map(|it| of(it).chars().count()).max();
+    let width = widest(|it| &it.name).unwrap_or(0);
+    let targets = widest(|it| &it.facts.target).unwrap_or(0);
     let mut text = String::new();
     for run in runs {
         let mut state = match run.done {
@@ -85,7 +87,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         state += &thresholds(&opened, &run);
         let [name, started, target] = [&run.name, &run.facts.started, &run.facts.target]
             .map(|it| Untrusted::line(it).to_string());
-        let line = format!("{name:width$}  {started}  {target:20}  {state}");
+        let line = format!("{name:width$}  {started}  {target:targets$}  {state}");
         // On a narrow terminal the rest stands below the name.
         let _ = match output::screen().columns {
             Some(columns) if line.chars().count() > columns => {

@@ -193,6 +193,12 @@ const INSTEAD: &[(&str, &str, &str)] = &[
     ("board erase", "-p", PORT),
     ("board erase", "--port", PORT),
     ("board list", "-p", "leave it out: all ports are listed"),
+    ("echo", "--port", BEHIND),
+    ("echo", "-p", BEHIND),
+    ("rate tcp", "--port", BEHIND),
+    ("rate tcp", "-p", BEHIND),
+    ("rate mqtt", "--port", BEHIND),
+    ("rate mqtt", "-p", BEHIND),
     (
         "run",
         "--dry-run",
@@ -213,6 +219,8 @@ const ANYWHERE: &[(&str, &str, &str)] = &[
     ("-v", "full", "use --full for all tables"),
     ("--verbose", "full", "use --full for all tables"),
 ];
+
+const BEHIND: &str = "put the port behind the host: HOST:PORT";
 
 const PORT: &str = "name the port with --on serial:PORT, such as --on serial:/dev/ttyUSB0";
 

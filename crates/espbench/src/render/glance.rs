@@ -30,8 +30,10 @@ const NARROWEST: usize = 60;
 pub struct Screen {
     /// Whether it shows colours.
     pub coloured: bool,
-    /// Characters of a line; `None` where that is not known, or the output is no terminal.
+    /// Characters of a line; `None` where nobody has told them.
     pub columns: Option<usize>,
+    /// Whether what is wider is cut: a file, or a program behind a pipe, gets whole names and all columns.
+    pub cuts: bool,
 }
 
 impl Screen {
@@ -40,10 +42,9 @@ impl Screen {
         self.columns.map_or(WIDTH, |it| it.clamp(NARROWEST, WIDTH))
     }
 
-    /// Returns the characters that a line may have: a file, or a program behind a pipe, gets whole names and all
-    /// columns.
+    /// Returns the characters that a line may have.
     pub(super) fn most(self) -> usize {
-        self.columns.map_or(usize::MAX, |_| self.width())
+        if self.cuts { self.width() } else { usize::MAX }
     }
 }
 
@@ -59,6 +60,9 @@ const NO_RESULT: &str =
 
 /// Thresholds that failed, which are told.
 const CHECKS: usize = 2;
+
+/// Settings of a lab's file that a plan overrides, which are told.
+const SET_OF_LAB: usize = 2;
 
 /// Colours: one meaning each, in every line.
 #[derive(Clone, Copy, Debug, Default)]
@@ -176,12 +180,13 @@ impl Page {
 
     /// Says what the plan sets of the lab that was named: its file holds in all else.
     fn overridden(&mut self, report: &Report) {
-        let Some((first, more)) = report.overridden.split_first() else { return };
+        let (shown, more) = report.overridden.split_at(report.overridden.len().min(SET_OF_LAB));
         let and = match more.len() {
+            0 if shown.is_empty() => return,
             0 => String::new(),
-            n => format!("; {}: --full lists them", count(n, "more setting")),
+            n => format!("; {} in --full", count(n, "more setting")),
         };
-        let text = format!("this run sets {first}{and}");
+        let text = format!("this run sets {}{and}", shown.join(", "));
         self.marked(self.colours.warning, "!", &text);
     }
 
@@ -321,7 +326,7 @@ impl Page {
             self.words(self.colours.faint, &left.join("; "));
         }
         if legend {
-            self.line(self.colours.faint, "  ≥ or ≤: the samples bound that end alone");
+            self.words(self.colours.faint, digits::ONE_END);
         }
         for line in usual.into_iter().chain(words.iter().map(String::as_str)) {
             self.words(Style::new(), line);
@@ -481,7 +486,7 @@ pub(super) fn agreement(it: &Agreement, group: &GlanceGroup) -> String {
         }
         return format!(
             "{what} {ratio:.2} x (median of {}), {} within 30 %, median error {:.0} %",
-            count(it.pairs, "cell"),
+            count(it.pairs, "figure"),
             it.near,
             100.0 * error
         );

@@ -30,9 +30,6 @@ const FRAME_ROWS: usize = 16;
 /// Rows at most where distances stand below them.
 const ROWS_ABOVE_DISTANCES: usize = 5;
 
-/// Meaning of an interval with one end.
-pub(super) const OPEN: &str = "≥ or ≤ in an interval: that end alone is known";
-
 /// Renders the card for a screen.
 #[must_use]
 pub fn render(report: &Report, card: &Prediction, screen: Screen) -> String {
@@ -56,7 +53,7 @@ pub fn render(report: &Report, card: &Prediction, screen: Screen) -> String {
         _ => table(&mut out, card, &shown, colours, most),
     }
     if has_open_interval(card, &shown) {
-        marked(&mut out, colours.faint, "", OPEN);
+        marked(&mut out, colours.faint, "", digits::ONE_END);
     }
     distances(&mut out, card, colours, most);
     if let Some(energy) = &card.energy {

@@ -223,7 +223,17 @@ fn what_a_plan_sets_against_the_labs_file_is_said_first_and_stands_among_the_fac
         "lab: room.toml; this run sets profile esp32c3 (lab: esp32), power 8 dBm (lab: 20)";
     assert_eq!(first, wanted);
     let report = ran.ok();
-    assert!(report.contains("profile esp32c3 (lab: esp32), power 8 dBm (lab: 20)"), "{report}");
+    let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+    let set = ["power 8 dBm (lab: 20)", "profile esp32c3 (lab: esp32)"];
+    assert_eq!(report["overridden"], serde_json::json!(set));
+    // Of a matrix each property is told once, with the values of the cells that differ from the file.
+    bench.write(
+        "matrix.toml",
+        &pings("distance = [\"3 m\", \"4 m\", \"9 m\"]\nphy_rate = [\"1M\", \"6M\"]"),
+    );
+    let text = bench.run(&["run", "matrix.toml", "--on", "sim:room.toml", "-q"]).ok();
+    let first = text.lines().nth(1).unwrap();
+    assert_eq!(first, "  ! this run sets distance 3 m / 9 m (lab: 4), rate 6M (lab: 1M)", "{text}");
     // What a plan says holds, and is said first; what it leaves out is as the lab's file has it.
     let ran = run(&bench, &pings(""), &["--on", "sim:room.toml"]);
     assert!(!ran.err.contains("this run sets"), "{}", ran.err);

@@ -375,6 +375,7 @@ fn what_people_type_first_is_answered_with_what_to_type() {
             "unexpected argument '/dev/ttyUSB9' found",
             "--on serial:/dev/ttyUSB9",
         ),
+        ("echo 127.0.0.1 --port 7", "unexpected argument '--port' found", "HOST:PORT"),
         #[cfg(feature = "serial")]
         ("board monitor -p /dev/ttyUSB9", "unexpected argument '-p' found", "--on serial:PORT"),
         #[cfg(feature = "flash")]

@@ -30,6 +30,7 @@ mod fit;
 mod flags;
 mod glance;
 mod hostile;
+mod interrupted;
 mod iperf;
 mod kinds;
 mod latency;

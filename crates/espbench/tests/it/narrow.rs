@@ -97,3 +97,36 @@ fn no_other_table_is_cut_on_a_narrow_terminal() {
         fits(&bench, args);
     }
 }
+
+#[test]
+fn errors_are_broken_between_words() {
+    let bench = TestDir::new();
+    let args = ["lab", "show", "nolab"];
+    let whole = bench.run(&args).err;
+    assert!(
+        whole.lines().any(|it| it.chars().count() > 100),
+        "in a pipe nothing is broken: {whole}"
+    );
+    let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    // A terminal that tells its width, and one that does not: COLUMNS, else 80.
+    let mut last = String::new();
+    for (told, named, width) in
+        [(60, None, 60), (60, Some("40"), 60), (0, Some("70"), 70), (0, None, 80)]
+    {
+        let mut command = bench.command(&args);
+        command.env("TERM", "dumb").env_remove("COLUMNS").envs(named.map(|it| ("COLUMNS", it)));
+        let text = ended_on_columns(&mut command, told).0.replace("\r\n", "\n");
+        assert_eq!(words(&text), words(&whole), "{text}");
+        let widest = text.lines().map(|it| it.chars().count()).max().unwrap_or_default();
+        assert!(widest <= width && widest > width - 20, "{told} {named:?}: {text}");
+        last = text;
+    }
+    // What follows a head stands below its text.
+    let mut lines = last.lines().skip_while(|it| !it.starts_with("  do:  "));
+    assert!(lines.nth(1).is_some_and(|it| it.starts_with("       ")), "{last}");
+    let mut command = bench.command(&args);
+    let piped = command.env("COLUMNS", "50").output().unwrap();
+    let text = String::from_utf8(piped.stderr).unwrap();
+    assert!(text.lines().all(|it| it.chars().count() <= 50), "{text}");
+    assert_eq!(words(&text), words(&whole));
+}

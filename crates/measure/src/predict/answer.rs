@@ -72,6 +72,9 @@ impl PredictAnswer {
         // Of a range no rooms are simulated.
         let is_range = matches!(self.question, PredictQuestion::Range(_));
         let cut = || match self.points.len() {
+            _ if self.stopped_in_changes => {
+                "Stopped before every change was tried; the figures are whole.".into()
+            }
             0 if is_range => "Stopped before the first PHY rate was done: nothing is known.".into(),
             n if is_range => {
                 format!("Stopped: this is of {}; others may reach farther.", count(n, "PHY rate"))

@@ -197,6 +197,7 @@ mod tests {
             changes: Vec::new(),
             notes: Vec::new(),
             stopped: false,
+            stopped_in_changes: false,
         };
         answer.largest_fleet(&search).join("\n    ")
     }

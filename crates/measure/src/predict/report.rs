@@ -75,6 +75,8 @@ pub struct PredictAnswer {
     pub notes: Vec<String>,
     /// The sweep was stopped before its end.
     pub stopped: bool,
+    /// Whether it was stopped while changes were tried: its figures are whole.
+    pub stopped_in_changes: bool,
 }
 
 /// Returns the report of an answer: a pure function of it and the facts.
@@ -203,6 +205,7 @@ mod tests {
             points: alloc::vec![point(10), point(40)],
             notes: Vec::new(),
             stopped: false,
+            stopped_in_changes: false,
         }
     }
 
@@ -329,6 +332,10 @@ mod tests {
         assert_eq!(rates.sentences(), wanted);
         let cut = PredictAnswer { stopped: true, ..rates.clone() };
         assert_eq!(cut.sentences(), [STOPPED, wanted[0], wanted[1]]);
+        // Where the figures were done, what was cut is the trial of changes.
+        let whole = PredictAnswer { stopped_in_changes: true, ..cut };
+        let told = "Stopped before every change was tried; the figures are whole.";
+        assert_eq!(whole.sentences(), [told, wanted[0], wanted[1]]);
         // Nobody can tell rates apart whose intervals overlap.
         rates.points[1].p99.low = Some(19.0);
         rates.points[1].setting.range_is_bounded = true;

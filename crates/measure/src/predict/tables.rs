@@ -143,7 +143,7 @@ fn notes(answer: &PredictAnswer, table: &mut Table) {
     ));
     // A mark is explained where it is shown.
     if answer.points.iter().any(|it| it.p99.low.is_some() != it.p99.high.is_some()) {
-        table.notes.push("≥ or ≤: too few messages came to bound the other end.".into());
+        table.notes.push(digits::ONE_END.into());
     }
     table.notes.extend(answer.notes.iter().cloned());
 }

@@ -47,6 +47,7 @@ fn answer(question: PredictQuestion, points: Vec<PointEstimates>) -> PredictAnsw
         changes: Vec::new(),
         notes: Vec::new(),
         stopped: false,
+        stopped_in_changes: false,
     }
 }
 

@@ -3,6 +3,7 @@
 use super::digest::{Digest, Material, shorten};
 use super::fitted::FittedFigures;
 use super::glance::{self, Evidence, PlanPart};
+use super::set_of_lab::SetOfLab;
 use super::{
     Caveat, CellFailure, Check, Losses, OfCell, Overhead, RepetitionAt, Report, SCHEMA,
     StoppedCell, pool, test_facts,
@@ -14,7 +15,7 @@ use crate::compare::{Comparison, compare};
 use crate::figure::{self, Figure};
 use crate::kind;
 use crate::label;
-use crate::plan::{Goal, PlanSet};
+use crate::plan::PlanSet;
 use crate::predict::battery::Battery;
 use crate::run::{Recorded, RunFacts};
 use crate::summary::{SummaryContext, summarize};
@@ -27,7 +28,6 @@ use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use espbench_model::fact;
 use espbench_model::text::count;
 use espbench_model::workload::Workload;
 
@@ -54,7 +54,7 @@ pub struct Builder {
     /// Figures that the lab was fitted to.
     fitted: FittedFigures,
     /// Values that cells set of the lab that somebody has named, in words.
-    overridden: BTreeSet<String>,
+    overridden: SetOfLab,
 }
 
 /// Largest current of a cell's device, for the caveat that its battery cannot give it.
@@ -88,7 +88,7 @@ impl Builder {
             stopped: Vec::new(),
             published: Vec::new(),
             fitted: FittedFigures::of(facts),
-            overridden: BTreeSet::new(),
+            overridden: SetOfLab::default(),
         }
     }
 
@@ -100,9 +100,8 @@ impl Builder {
 
     fn add_placed(&mut self, recorded: &Recorded) {
         // Where no lab is named there is none that the plan would differ from.
-        let set = recorded.facts.get(fact::OVERRIDDEN);
-        if let Some(set) = set.filter(|_| self.facts.target != USUAL_LAB) {
-            self.overridden.insert(set.clone());
+        if self.facts.target != USUAL_LAB {
+            self.overridden.add((recorded.ordinal, recorded.repetition), &recorded.facts);
         }
         let context = SummaryContext {
             site: &self.facts.site,
@@ -143,9 +142,8 @@ impl Builder {
         }
         let cell = (recorded.ordinal, recorded.repetition);
         let mut warnings = warning::advise(recorded);
-        // Who measures what sleep saves knows that a station waits for beacons.
-        let sleeps = plan.is_some_and(|it| it.goal == Some(Goal::Battery));
-        warnings.retain(|it| !(sleeps && it.advice.is_of_power_save()));
+        let goal = plan.and_then(|it| it.goal);
+        warnings.retain(|it| !it.advice.is_idle(goal, self.facts.origin));
         self.warnings.push((cell, warnings));
         let losses = Losses::of(recorded);
         self.air.add(recorded, &losses);
@@ -241,7 +239,7 @@ impl Builder {
         Report {
             prediction: None,
             tuning: None,
-            overridden: self.overridden.into_iter().collect(),
+            overridden: self.overridden.words(),
             schema: SCHEMA.into(),
             run: self.facts,
             incomplete: missing > 0,

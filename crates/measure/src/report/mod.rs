@@ -12,6 +12,7 @@
 //! | `losses` | counts what became of the probes of one cell |
 //! | `pool` | repetitions of a cell as one, where a document's figures come from one test each |
 //! | `stopped` | cells that the user stopped, and how far they had come |
+//! | `set_of_lab` | what cells set of their labs |
 //! | `sections` | the order in which a report is read, the same in every drawing |
 //! | `stations` | figures of each station of a test that several carry out at once |
 //! | `test_facts` | facts of the test that a result cell is of |
@@ -25,6 +26,7 @@ mod headlines;
 mod losses;
 mod pool;
 mod sections;
+mod set_of_lab;
 pub(crate) mod stations;
 mod stopped;
 mod test_facts;

@@ -42,14 +42,13 @@ pub(crate) fn table(material: &Material<'_>) -> Option<Table> {
             Column::result("values", "", crate::cell::Origin::Published),
         ],
         rows,
-        notes: alloc::vec![
+        notes: alloc::vec![format!(
             "A cell without a line for loss lost nothing; where a test has more than twelve cells, \
              its own chapter lists the losses. Intervals are at 95 %; for the highest rate without \
-             loss they reach from the highest rate that passed to the lowest that failed; of one with ≥ or ≤ the \
-             samples bound that end alone. Published \
-             values are of other devices and places: the chapter Comparison says which can be compared."
-                .into()
-        ],
+             loss they reach from the highest rate that passed to the lowest that failed. {}. Published values are of other \
+             devices and places: the chapter Comparison says which can be compared.",
+            digits::ONE_END
+        )],
         ..Table::default()
     })
 }

@@ -82,6 +82,12 @@ impl Metric {
         !matches!(self, Self::UdpLatency | Self::UdpLatencyP99 | Self::Current)
     }
 
+    /// Returns whether it is another one where the station sleeps: throughput and heap are those of a busy one.
+    #[must_use]
+    pub const fn depends_on_sleep(self) -> bool {
+        matches!(self, Self::UdpLatency | Self::UdpLatencyP99 | Self::Current | Self::Battery)
+    }
+
     /// Returns the most that makes sense to want, and an example of a goal.
     const fn most(self) -> (f64, &'static str) {
         match self {

@@ -27,6 +27,15 @@ const SLOWEST_AWAKE_MS: f64 = 20.0;
 /// Access point and host count time apart; over this window 100 ppm between them is 6 ms.
 const WINDOW: Duration = Duration::from_secs(60);
 
+/// Arrivals that keep one phase of the beacons' period.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BeaconPhase {
+    /// Median of the round trips in milliseconds.
+    pub median_ms: f64,
+    /// How closely they keep it, from 0 (not at all) to 1 (exactly).
+    pub strength: f64,
+}
+
 /// Returns how closely the arrivals of the probes keep one phase of the beacons' period; `None`
 /// where they do not, or where it can be otherwise explained.
 ///
@@ -34,17 +43,18 @@ const WINDOW: Duration = Duration::from_secs(60);
 /// period. The arrivals do, as a station that sleeps answers right after a beacon. Probes that were
 /// themselves sent in phase, by an offered interval that is a multiple of the period, tell nothing.
 #[must_use]
-pub fn in_phase(recorded: &Recorded, paced: bool) -> Option<f64> {
+pub fn in_phase(recorded: &Recorded, paced: bool) -> Option<BeaconPhase> {
     let probes: Vec<(Instant, Instant)> =
         series::delivered(recorded).filter_map(|p| Some((p.sent?, p.received?))).collect();
     if probes.len() < FEWEST {
         return None;
     }
-    let slow = Sorted::new(series::round_trips_ms(recorded)).quantile(0.5).value?;
+    let median_ms = Sorted::new(series::round_trips_ms(recorded)).quantile(0.5).value?;
     let arrivals = strength(probes.iter().map(|p| p.1), BEACON_PERIOD)?;
     let sendings = strength(probes.iter().map(|p| p.0), BEACON_PERIOD)?;
     let explained = paced && sendings > arrivals - 0.2;
-    (slow >= SLOWEST_AWAKE_MS && arrivals >= STRONG && !explained).then_some(arrivals)
+    let is_found = median_ms >= SLOWEST_AWAKE_MS && arrivals >= STRONG && !explained;
+    is_found.then_some(BeaconPhase { median_ms, strength: arrivals })
 }
 
 /// Returns the mean resultant length of the phases (Mardia and Jupp 2000, section 2.3), over

@@ -6,10 +6,12 @@ mod comb;
 mod rules;
 mod words;
 
-pub use comb::{BEACON_PERIOD, in_phase};
+pub use comb::{BEACON_PERIOD, BeaconPhase, in_phase};
 pub use rules::advise;
 pub(crate) use rules::{clock, few_samples, sends_refused};
 
+use crate::cell::Origin;
+use crate::plan::Goal;
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
@@ -101,6 +103,9 @@ pub enum Advice {
     },
     /// Replies arrive in phase with an access point's beacons: the station sleeps between them.
     BeaconComb {
+        /// Median of the round trips in milliseconds.
+        #[serde(default)]
+        median_ms: f64,
         /// Period of the beacons in milliseconds.
         period_ms: f64,
         /// How closely the arrivals keep one phase of it, from 0 (not at all) to 1 (exactly).
@@ -118,10 +123,17 @@ pub enum Advice {
 }
 
 impl Advice {
-    /// Returns whether the advice is to turn power save off.
+    /// Returns whether the advice is of no use, since it is to turn power save off. Who measures what a battery gives knows
+    /// that a station sleeps, and so does who wrote its sleep into a lab's file.
     #[must_use]
-    pub const fn is_of_power_save(&self) -> bool {
-        matches!(self, Self::BeaconComb { .. })
+    pub fn is_idle(&self, goal: Option<Goal>, origin: Origin) -> bool {
+        let is_of_battery = goal == Some(Goal::Battery);
+        match self {
+            Self::BeaconComb { .. } => is_of_battery || origin == Origin::Simulated,
+            // Neither is its mean or median on the screen.
+            Self::Bimodal { .. } => is_of_battery,
+            _ => false,
+        }
     }
 
     /// Returns how much the advice matters: the largest is to be read first. Each kind has its own.

@@ -1,6 +1,6 @@
 //! Rules by which each piece of advice is given.
 
-use super::{Advice, BEACON_PERIOD, Warning, in_phase};
+use super::{Advice, BEACON_PERIOD, BeaconPhase, Warning, in_phase};
 use crate::cell::Cell;
 use crate::kind::{self, Observations, SenderPace};
 use crate::label;
@@ -148,9 +148,9 @@ fn count(cells: &[Cell], metric: &str) -> Option<(u64, u64)> {
 
 fn beacon_comb(recorded: &Recorded) -> Option<Advice> {
     let paced = kind::of(&recorded.workload).is_periodic()?;
-    let strength = in_phase(recorded, paced)?;
+    let BeaconPhase { median_ms, strength } = in_phase(recorded, paced)?;
     let period_ms = BEACON_PERIOD.as_nanos() as f64 / 1e6;
-    Some(Advice::BeaconComb { period_ms, strength })
+    Some(Advice::BeaconComb { median_ms, period_ms, strength })
 }
 
 fn beyond_model(recorded: &Recorded) -> Option<Advice> {

@@ -1,6 +1,6 @@
 use super::*;
 use crate::cell::{Cell, Estimate, Identity, Origin};
-use crate::plan::defaults;
+use crate::plan::{Goal, defaults};
 use crate::run::{Recorded, RunFacts};
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -220,15 +220,26 @@ fn a_sleeping_station_keeps_the_beacons_phase() {
     let got = kinds(&probes(paced, asleep(250.0)));
     let comb = |a: &Advice| matches!(a, Advice::BeaconComb { strength, .. } if *strength > 0.9);
     assert!(got.iter().any(comb), "{got:?}");
-    // Of a plan that is about the battery it is no news.
+    // It names the figure that it is about.
+    let text = got.iter().find(|it| comb(it)).unwrap().text();
+    assert!(text.starts_with("round trip p50, 5") && text.contains(" ms: replies come"), "{text}");
+    // Of a plan that is about the battery it is no news, nor is it where a lab's file has the sleep.
     let cell = [probes(paced, asleep(250.0))];
-    let is_told = |goal: &str| {
+    let is_told = |goal: &str, origin: Origin| {
         let plan_text = format!("name = \"sleep\"\n{goal}\n[[measure]]\nkind = \"udp-echo\"\n");
-        let facts = RunFacts { plan_text, ..RunFacts::default() };
+        let facts = RunFacts { plan_text, origin, ..RunFacts::default() };
         let report = crate::report::report(&facts, None, &cell, 1, &[]);
         report.warnings.iter().any(|it| comb(&it.advice))
     };
-    assert!(is_told("goal = \"latency\"") && !is_told("goal = \"battery\""));
+    for goal in ["", "goal = \"latency\""] {
+        assert!(is_told(goal, Origin::Measured) && !is_told(goal, Origin::Simulated), "{goal}");
+    }
+    assert!(!is_told("goal = \"battery\"", Origin::Measured));
+    // Two groups are told where a mean or a median is shown.
+    let groups =
+        Advice::Bimodal { metric: "latency".into(), low: 5.0, high: 40.0, unit: "ms".into() };
+    assert!(groups.is_idle(Some(Goal::Battery), Origin::Measured));
+    assert!(!groups.is_idle(None, Origin::Simulated));
     // Probes sent in phase prove nothing.
     let in_step = UdpEcho { interval: Some(Duration::from_millis(1024)), ..echo() };
     let got = kinds(&probes(in_step, asleep(1024.0)));
@@ -301,7 +312,7 @@ fn every_advice_has_three_parts_and_reads_back() {
         Advice::ClockTooCoarse { metric: "delay".into(), step_ns: 15_000, value_ns: 20_000 },
         Advice::SocketBufferOverflow { dropped: 7 },
         Advice::SenderBehind { asked: 100.0, kept: 50.0, unit: "probes/s".into() },
-        Advice::BeaconComb { period_ms: 102.4, strength: 0.93 },
+        Advice::BeaconComb { median_ms: 53.0, period_ms: 102.4, strength: 0.93 },
         Advice::CertificateNotVerified,
         Advice::BeyondModel { farthest_m: 40.0, valid_m: 30.0 },
     ];

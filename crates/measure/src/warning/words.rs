@@ -33,7 +33,7 @@ impl Advice {
             Self::SenderBehind { asked, kept, unit } => behind(*asked, *kept, unit),
             Self::CommandCut { characters } => command_cut(*characters),
             Self::SendsRefused { refused, offered } => refused_sends(*refused, *offered),
-            Self::BeaconComb { period_ms, strength } => comb(*period_ms, *strength),
+            Self::BeaconComb { median_ms, period_ms, .. } => comb(*median_ms, *period_ms),
             Self::CertificateNotVerified => not_verified(),
             Self::BeyondModel { farthest_m, valid_m } => beyond_model(*farthest_m, *valid_m),
         }
@@ -152,11 +152,11 @@ fn refused_sends(refused: u64, offered: u64) -> [String; 3] {
     ]
 }
 
-fn comb(period_ms: f64, strength: f64) -> [String; 3] {
+fn comb(median_ms: f64, period_ms: f64) -> [String; 3] {
     [
         format!(
-            "Replies keep one phase of the beacons' period of {period_ms} ms (strength {} of 1).",
-            plain(strength)
+            "round trip p50, {}: replies come right after the access point's beacons, which are {period_ms} ms apart.",
+            amount(median_ms, "ms")
         ),
         "The station sleeps between beacons (modem sleep, ESP-IDF's default \
          WIFI_PS_MIN_MODEM), so what is sent to it waits for the next one."

@@ -69,6 +69,8 @@ impl IperfPrinter {
                 self.groups.retain(|&number, _| number + KEPT > test);
                 let transport = if *udp { "udp" } else { "tcp" };
                 let timed = if asked.trip_times { " (trip-times)" } else { "" };
+                let [local, peer] =
+                    [local, peer].map(|it| format!("{} port {}", it.ip(), it.port()));
                 let began =
                     format!("[{test:3}] local {local} connected with {peer}, {transport}{timed}\n");
                 if self.kind == PrintForm::Of(Format::Text) { began } else { String::new() }

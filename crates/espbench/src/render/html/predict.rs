@@ -1,9 +1,10 @@
 //! The card of a prediction: verdict, figures, what limits them, and what to change.
 
 use super::super::predict::{
-    OPEN, chosen, columns, energy_lines, frame_columns, has_open_interval, limits,
+    chosen, columns, energy_lines, frame_columns, has_open_interval, limits,
 };
 use super::escape;
+use espbench_measure::digits;
 use espbench_measure::predict::Prediction;
 use espbench_model::text::count;
 use std::fmt::Write as _;
@@ -68,7 +69,7 @@ fn rows(out: &mut String, card: &Prediction) {
     }
     out.push_str("</tbody></table></div>\n");
     if has_open_interval(card, &shown) {
-        let _ = writeln!(out, "<p class=\"soft\">{OPEN}</p>");
+        let _ = writeln!(out, "<p class=\"soft\">{}</p>", digits::ONE_END);
     }
     let more = card.rows.len() - shown.len();
     if more > 0 {

@@ -13,7 +13,7 @@ mod bounce;
 mod tcp;
 mod udp;
 
-use super::{Service, ServiceLog};
+use super::{Service, ServiceLog, named};
 use crate::clock::Clock;
 use crate::pump::{PumpContext, epoch_ns};
 use crate::sys;
@@ -27,6 +27,8 @@ use std::net::{SocketAddr, TcpListener, UdpSocket};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
+/// Name of the service.
+const NAME: &str = "iperf 2";
 /// Silence after which a client is taken to have vanished.
 const IDLE: Duration = Duration::from_secs(10);
 /// The longest write that a client may ask for.
@@ -133,7 +135,7 @@ impl ServerContext {
     ) -> ServerTest {
         let number = self.tests.fetch_add(1, Ordering::Relaxed) + 1;
         let transport = if udp { "UDP" } else { "TCP" };
-        (self.log)(&format!("{peer}: iperf {transport}, {}", words(asked.mode)));
+        (self.log)(&format!("{peer}: {transport}, {}", words(asked.mode)));
         let test = ServerTest { shared: self.clone(), number, peer };
         test.see(&ServerEvent::Began { peer, local, udp, asked });
         test
@@ -213,18 +215,32 @@ pub fn start(
     log: &ServiceLog,
     observe: Option<Observe>,
 ) -> io::Result<Service> {
+    start_told(address, options, log, |_| observe.unwrap_or_else(|| Arc::new(|_, _| {})))
+}
+
+/// Starts the server as [`start`] does; its observer has the log that names service and port.
+///
+/// # Errors
+/// As [`start`].
+pub fn start_told(
+    address: SocketAddr,
+    options: ServerOptions,
+    log: &ServiceLog,
+    observe: impl FnOnce(&ServiceLog) -> Observe,
+) -> io::Result<Service> {
     let (listener, socket) = bind(address, options)?;
     let local = match (&listener, &socket) {
         (Some(listener), _) => listener.local_addr()?,
         (None, Some(socket)) => socket.local_addr()?,
         (None, None) => address,
     };
+    let log = named(NAME, local.port(), log);
     let shared = ServerContext {
         options,
         clock: Clock::start(),
         stop: Arc::default(),
-        log: Arc::clone(log),
-        observe: observe.unwrap_or_else(|| Arc::new(|_, _| {})),
+        observe: observe(&log),
+        log,
         tests: Arc::default(),
         local,
     };
@@ -242,12 +258,12 @@ pub fn start(
             Ok(thread) => threads.push(thread),
             Err(error) => {
                 // The other side ends with this.
-                drop(Service::new("iperf 2", local, stop, threads));
+                drop(Service::new(NAME, local, stop, threads));
                 return Err(error);
             }
         }
     }
-    Ok(Service::new("iperf 2", local, stop, threads))
+    Ok(Service::new(NAME, local, stop, threads))
 }
 
 /// Opens a listener whose connections inherit the options of the socket.

@@ -116,11 +116,22 @@ fn respond_tells_the_rate_of_each_test() {
     super::wait_for_port(port, false);
     let address = ([127, 0, 0, 1], port).into();
     client(address, Iperf { bytes: Some(131_072), ..TCP }).1.unwrap();
-    respond.line("iperf TCP, client sends");
+    // Each line names service and port, as those of the other services do; addresses are as iperf 2 prints them.
+    let service = format!("iperf 2, port {port}: ");
+    let came = respond.line("TCP, client sends");
+    let ends = respond.line(" connected with ");
+    assert!(
+        ends.contains(&format!("local 127.0.0.1 port {port} connected with 127.0.0.1 port ")),
+        "{ends}"
+    );
     let total = respond.line(" KBytes ");
     assert!(total.contains(" sec ") && total.contains("bits/sec"), "{total}");
+    assert!(
+        [&came, &ends, &total].iter().all(|it| it.starts_with(&service)),
+        "{came} {ends} {total}"
+    );
     client(address, Iperf { bytes: Some(14_700), ..UDP }).1.unwrap();
-    respond.line("iperf UDP, client sends");
+    respond.line("UDP, client sends");
     // With jitter and loss.
     let total = respond.line("%)");
     assert!(total.contains("bits/sec") && total.contains(" ms "), "{total}");

@@ -1,6 +1,7 @@
 //! UDP round trips: table 1 of the published ESP32 UDP echo benchmark, then what it leaves out.
 
 use super::KIND;
+use crate::digits;
 use crate::report::digest::{Digest, Material};
 use crate::table::Show::{Interval, Published, Value};
 use crate::table::round_trips::{LOSS, form, form_of, size};
@@ -72,7 +73,7 @@ const FRAMES: [(TableFrame<'_>, &[Spec]); 4] = [
             id: "udp-echo-quantiles",
             section: KIND,
             title: "UDP echo: quantiles of the round-trip time",
-            notes: &["95 % intervals. A question mark: too few round trips to bound that end."],
+            notes: &["95 % intervals.", digits::ONE_END],
         },
         QUANTILES,
     ),

@@ -4,7 +4,7 @@ use super::super::outcome::Evaluation;
 use super::super::space::TunedSetting;
 use super::super::want::{Metric, said};
 use super::super::words::{kb, number};
-use super::{Recommendation, RecommendedChange, TuneAnswer, power};
+use super::{Recommendation, RecommendedChange, TuneAnswer};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -99,14 +99,14 @@ pub fn fragment(answer: &TuneAnswer) -> String {
     let Some(best) = &answer.recommended else { return out };
     let missed = if best.is_reached() { "" } else { " Not reached, but the nearest." };
     let head = format!(
-        "For the {}, ESP-IDF {}: {}.{missed}\n{} in the virtual lab (simulated, mean of {} seeds), {}.\n{}",
+        "For the {}, ESP-IDF {}: {}.{missed}\n{} in the virtual lab (simulated, mean of {} seeds), {}.{}",
         answer.context.chip,
         answer.context.release,
         said(&answer.wants),
         capitalized(&answer.does(&best.outcomes)),
         best.outcomes.len(),
         answer.rtt.words(),
-        power(best.candidate.power),
+        answer.sleep().map(|it| format!("\n{it}")).unwrap_or_default(),
     );
     // A string takes all that is written to it.
     let _ = comment(&mut out, &head);

@@ -272,12 +272,21 @@ impl TuneAnswer {
         let Some(best) = &self.recommended else { return lines };
         let name = if best.is_reached() { "With it" } else { "The nearest has" };
         lines.push(format!("{name}: {}.", self.does(&best.outcomes)));
-        lines.push(power(best.candidate.power).into());
+        lines.extend(self.sleep().map(String::from));
         lines.push(self.effort());
         if self.stopped {
             lines.push("The search was stopped: what was done by then stands here.".into());
         }
         lines
+    }
+
+    /// Returns how the recommended sleep is set in code, where something is wanted that sleep acts on. Throughput and heap
+    /// are those of a station that is awake while it sends.
+    #[must_use]
+    pub fn sleep(&self) -> Option<&'static str> {
+        let best = self.recommended.as_ref()?;
+        let acts = self.wants.iter().any(|it| it.metric.depends_on_sleep());
+        acts.then(|| power(best.candidate.power))
     }
 
     /// Describes how much was tried.
@@ -294,8 +303,7 @@ impl TuneAnswer {
 }
 
 /// Returns how sleep is set in code; no sdkconfig does it.
-#[must_use]
-pub fn power(power: Power) -> &'static str {
+const fn power(power: Power) -> &'static str {
     match power {
         Power::Awake => "In code: esp_wifi_set_ps(WIFI_PS_NONE).",
         Power::MinModem => "In code: esp_wifi_set_ps(WIFI_PS_MIN_MODEM), which is the default.",

@@ -3,7 +3,7 @@
 use super::super::card::{MetricGain, TuneCard, TuneChange, TuneFigure, value};
 use super::super::want::Metric;
 use super::super::words::count;
-use super::{Recommendation, RecommendedChange, TuneAnswer, estimate, power};
+use super::{Recommendation, RecommendedChange, TuneAnswer, estimate};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -15,8 +15,7 @@ impl TuneAnswer {
         let streams = count(self.streams.into(), "TCP stream");
         let super::SdkContext { chip, release, .. } = &self.context;
         let rtt = self.rtt.words();
-        let mut notes = Vec::new();
-        notes.extend(self.recommended.as_ref().map(|it| power(it.candidate.power).into()));
+        let mut notes: Vec<String> = self.sleep().map(String::from).into_iter().collect();
         let stopped = if self.stopped { " It was stopped before its end." } else { "" };
         notes.push(format!("{}{stopped}", self.effort()));
         let changes =

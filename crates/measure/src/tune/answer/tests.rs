@@ -129,6 +129,25 @@ fn the_answer_is_told() {
 }
 
 #[test]
+fn sleep_is_told_where_what_is_wanted_depends_on_it() {
+    let told = |want: &str| {
+        let wants = alloc::vec![want.parse().unwrap()];
+        let answer = TuneAnswer { wants, ..answer() };
+        let all =
+            [fragment(&answer), answer.sentences().join("\n"), answer.card().notes.join("\n")];
+        let told = all.each_ref().map(|it| it.contains("WIFI_PS_NONE"));
+        assert!(told.iter().all(|it| *it == told[0]), "{want}: {all:?}");
+        told[0]
+    };
+    assert!(
+        ["udp-latency<=10ms", "udp-latency-p99<=20ms", "current<=90mA", "battery>=1d"]
+            .iter()
+            .all(|it| told(it))
+    );
+    assert!(!["tcp-tx>=20Mbit/s", "udp-rx>=20Mbit/s", "heap>=100KB"].iter().any(|it| told(it)));
+}
+
+#[test]
 fn a_change_says_what_it_gives_how_far_it_may_go_back_and_what_it_costs() {
     let tables = answer().card().tables();
     let ids: Vec<&str> = tables.iter().map(|it| &*it.id).collect();

@@ -29,6 +29,7 @@ pub(in crate::lab) use stations::esp_now_timing;
 pub use stations::{HeardAccessPoints, StationNumbers};
 
 use super::profile::{Profile, Source};
+use super::suite::Overridden;
 use crate::power::{CurrentDraw, Modulation, PowerSettings};
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -312,8 +313,8 @@ pub struct Scene {
     pub background: Vec<Background>,
     /// Sources of the lab's constants.
     pub sources: Vec<Source>,
-    /// Properties that a plan has set to another value than the lab's file, each in words.
-    pub overridden: Vec<String>,
+    /// Properties that a plan has set to another value than the lab's file.
+    pub overridden: Vec<Overridden>,
     /// Numbers that a plan leaves to the lab's file, of a lab that somebody has named.
     pub open: OpenPlaces,
 }

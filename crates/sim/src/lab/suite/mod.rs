@@ -35,7 +35,7 @@ use super::record::Record;
 use super::run::Tap;
 use super::scene::Scene;
 use super::wifi::watch::Watcher;
-use alloc::string::ToString;
+use alloc::format;
 use alloc::vec::Vec;
 use espbench_model::fact;
 use espbench_model::workload::Workload;
@@ -112,8 +112,7 @@ pub fn scene(
     };
     scene.environment.place = Some(place);
     let set = overridden::of(workload, library, &scene.name, lab.is_some())?;
-    let differs = set.iter().filter(|it| it.plan != it.lab);
-    scene.overridden = differs.map(ToString::to_string).collect();
+    scene.overridden = set.into_iter().filter(|it| it.plan != it.lab).collect();
     // Where our own labs stretch a model, their sources say so: the reader did not, and can do nothing about it.
     if let Workload::Wifi(work) = workload
         && work.lab.distance_m.is_none()
@@ -185,8 +184,12 @@ pub fn run_in<W: Witness>(
     witness: &mut W,
     record: &mut dyn Record,
 ) -> Result<(), SuiteError> {
-    if !scene.overridden.is_empty() {
-        record.fact(fact::OVERRIDDEN, scene.overridden.join(", "));
+    for set in &scene.overridden {
+        let Overridden { property, plan, lab, .. } = set;
+        let space = if set.unit.is_empty() { "" } else { " " };
+        let plan = format!("{plan}{space}{}", set.unit);
+        record.fact(&format!("{}{property}", fact::PLAN_SETS), plan);
+        record.fact(&format!("{}{property}", fact::LAB_HAS), lab.clone());
     }
     if let Some((farthest, valid)) = scene.beyond_model() {
         record.typed(fact::FARTHEST_M, farthest);

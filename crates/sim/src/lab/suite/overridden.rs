@@ -37,12 +37,6 @@ pub struct LabNotice {
     pub properties: Vec<(&'static str, &'static str, Vec<String>, Vec<String>)>,
 }
 
-impl fmt::Display for Overridden {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        property(f, (self.property, self.unit), &self.plan, &self.lab)
-    }
-}
-
 impl fmt::Display for LabNotice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "lab: {}; this run sets ", self.lab)?;

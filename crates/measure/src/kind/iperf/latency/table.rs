@@ -41,7 +41,8 @@ const FRAME: TableFrame<'_> = TableFrame {
     title: "iperf: latency of the idle link and under load",
     notes: &[
         "Round trips of echo probes to the server's host, before the streams begin and beside them. The \
-         interval of a difference is at 95 %; a question mark: too few probes to bound that end.",
+         interval of a difference is at 95 %.",
+        digits::ONE_END,
     ],
 };
 

@@ -7,6 +7,7 @@ use espbench_dot11::wifi::Joined;
 use espbench_model::sample::Interval;
 use espbench_model::time::Instant;
 use espbench_model::workload::Transport;
+use espbench_proto::wire::iperf2::PORT;
 
 /// Words of linenoise where a terminal does not answer (`esp_console_setup_prompt`), and the example's
 /// first lines.
@@ -115,14 +116,16 @@ pub(in crate::lab::live) fn iperf_begins(
 ) -> String {
     let kind = if transport == Transport::Udp { "udp" } else { "tcp" };
     let role = if server { "server" } else { "client" };
-    let dotted = |[a, b, c, d]: [u8; 4]| format!("{a}.{b}.{c}.{d}:{port}");
+    // `-p` is of the server's end; the other one is told with the default, whatever a socket has.
+    let (own_port, other_port) = if server { (port, PORT) } else { (PORT, port) };
+    let dotted = |[a, b, c, d]: [u8; 4], port: u16| format!("{a}.{b}.{c}.{d}:{port}");
     let created =
         if server { format!("I ({}) iperf: Socket created\n", ms(now)) } else { String::new() };
     format!(
         "I ({}) IPERF: mode={kind}-{role} sip={}, dip={}, interval={}, time={}\n{created}",
         ms(now),
-        dotted(own),
-        dotted(other),
+        dotted(own, own_port),
+        dotted(other, other_port),
         interval.as_secs(),
         time.as_secs(),
     )
@@ -147,4 +150,24 @@ pub(in crate::lab::live) fn rate_row(row: &Interval, headed: bool) -> String {
     let megabytes = row.bytes as f64 / 1e6;
     let rate = if span > 0.0 { megabytes * 8.0 / span } else { 0.0 };
     format!("{head}[  1] {from:2.0}.0-{to:2.0}.0 sec\t{megabytes:.2} MBytes\t{rate:.2} Mbits/sec\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_test_of_iperf_names_both_ends_with_their_ports() {
+        let line = |server, port| {
+            let spans = (Duration::from_secs(1), Duration::from_secs(10));
+            let ends = ([10, 0, 0, 2], [10, 0, 0, 3], port);
+            iperf_begins(Instant::ZERO, Transport::Tcp, server, ends, spans)
+        };
+        assert!(
+            line(false, 5005).contains("mode=tcp-client sip=10.0.0.2:5001, dip=10.0.0.3:5005, ")
+        );
+        assert!(
+            line(true, 5005).contains("mode=tcp-server sip=10.0.0.2:5005, dip=10.0.0.3:5001, ")
+        );
+    }
 }
