@@ -119,7 +119,7 @@ pub struct AirAnalysis {
     counters: BTreeMap<SequenceCounter, (u16, Option<u64>)>,
     pending: BTreeMap<heard::AirPlace, heard::Pending>,
     ampdus: BTreeMap<radios::RadioId, heard::Aggregate>,
-    pub(crate) radios: radios::Radios,
+    pub(crate) radios: radios::HeardRadios,
 }
 
 /// Counter of sequence numbers: QoS data of a receiver and traffic identifier has one of its own.

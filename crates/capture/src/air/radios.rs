@@ -56,18 +56,18 @@ struct Heard {
 
 /// Radios that captured.
 #[derive(Debug, Default)]
-pub(crate) struct Radios {
+pub(crate) struct HeardRadios {
     tunings: BTreeMap<RadioId, Tuning>,
     recent: VecDeque<Heard>,
     /// Time for which each channel was heard, and until when it is counted.
     stays: BTreeMap<u8, (u64, u64)>,
     /// Whether channels are heard at once.
     pub(crate) at_once: bool,
-    /// Radios so far, a bit each.
+    /// HeardRadios so far, a bit each.
     radios: u64,
 }
 
-impl Radios {
+impl HeardRadios {
     /// Takes a frame, and returns whether another radio has captured it before. A frame with a number and without the
     /// retry bit is sent once; of all others the next attempt may have the same octets.
     pub(super) fn is_copy(

@@ -100,11 +100,16 @@ impl RecordReading<'_> {
             let words = self.word_rules(None).into_iter();
             all.extend(words.map(|it| self.explained(it, RuleOutcome::Words)));
         }
-        all.sort_by_key(|it| match it.outcome {
-            RuleOutcome::Tells => 0,
-            RuleOutcome::Words => 1,
-            RuleOutcome::NotAsked | RuleOutcome::Behind(_) => 2,
-            _ => 3,
+        let is_built_in = |name: &str| RuleBook::built_in().rules().any(|it| it.name == name);
+        // A team's own rules come before others that meet as much.
+        all.sort_by_cached_key(|it| {
+            let rank = match it.outcome {
+                RuleOutcome::Tells => 0,
+                RuleOutcome::Words => 1,
+                RuleOutcome::NotAsked | RuleOutcome::Behind(_) => 2,
+                _ => 3,
+            };
+            (rank, is_built_in(&it.name))
         });
         all.truncate(MOST);
         all
