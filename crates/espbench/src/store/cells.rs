@@ -264,7 +264,7 @@ mod tests {
         assert_eq!(all(&path).unwrap().len(), 2);
     }
 
-    /// What is not part of a cell's own checksum decides what is shown, too.
+    /// Columns beside a cell's own checksum decide, too, which figures are shown.
     #[test]
     fn a_state_or_a_place_that_is_never_written_is_refused() {
         let folder = tempfile::tempdir().unwrap();
