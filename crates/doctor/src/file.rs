@@ -58,6 +58,8 @@ pub enum DoctorFileFault {
     LongConfig,
     /// Text that begins as an `sdkconfig` and has a mistake, in words.
     Config(String),
+    /// Settings of a build, none of which the doctor knows.
+    NoOption,
     /// File that begins as a capture and holds no packet.
     Capture(CaptureError),
     /// File that begins as a core dump and is none.
@@ -74,6 +76,7 @@ impl DoctorFileFault {
             Self::Empty | Self::Binary => "is no console log",
             Self::LongConfig => "is no sdkconfig",
             Self::Config(_) => "cannot be read as an sdkconfig",
+            Self::NoOption => "says nothing about a device",
             Self::Capture(_) => "is no capture",
             Self::CoreDump(_) => "cannot be read as a core dump",
             Self::Own(form) => form.words(),
@@ -88,6 +91,7 @@ impl fmt::Display for DoctorFileFault {
             Self::Binary => f.write_str("it holds bytes that no text has"),
             Self::LongConfig => write!(f, "it is larger than {} MB", LARGEST_CONFIG >> 20),
             Self::Config(why) => f.write_str(why),
+            Self::NoOption => f.write_str("the doctor knows none of its options"),
             Self::Capture(why) => why.fmt(f),
             Self::CoreDump(why) => why.fmt(f),
             Self::Own(_) => f.write_str("it has the figures of a run, and no console log"),
@@ -274,7 +278,11 @@ fn config(bytes: &[u8]) -> Result<ConfigFile, DoctorFileFault> {
     let bytes = plain(bytes);
     let text =
         core::str::from_utf8(&bytes).map_err(|why| DoctorFileFault::Config(why.to_string()))?;
-    ConfigFile::read(text).map_err(|why| DoctorFileFault::Config(why.to_string()))
+    let file = ConfigFile::read(text).map_err(|why| DoctorFileFault::Config(why.to_string()))?;
+    if file.reading.knows_nothing() {
+        return Err(DoctorFileFault::NoOption);
+    }
+    Ok(file)
 }
 
 /// Returns whether a file is UTF-16, which PowerShell and some terminals write: by its mark, or by zeros in every second

@@ -188,6 +188,11 @@ pub(crate) fn print_distances((nearest, farthest): (f64, f64)) -> String {
 }
 
 impl Cell {
+    /// Returns whether the value is that of several repetitions together.
+    pub(crate) fn is_of_repetitions(&self) -> bool {
+        self.test.repetition.is_none() && self.test.repetitions.is_some_and(|n| n > 1)
+    }
+
     /// Returns the nearest and the farthest device in metres, where they are known.
     pub(crate) fn distances_m(&self) -> Option<(f64, f64)> {
         self.id.distance_m.map(|it| (it, it)).or(self.test.distances_m)

@@ -73,12 +73,19 @@ export function verdictTable(pairs: Comparison[]): HTMLElement {
     });
     const judged = rows.filter(({ it }) => verdict(it).word !== "not-comparable");
     const apart = rows.filter(({ it }) => verdict(it).word === "not-comparable");
-    const [differ, same] = [judged.filter((it) => !it.same), judged.filter((it) => it.same)];
-    const fold = h("details", { class: "same" }, h("summary", {}, `${same.length} without a difference shown: ${same.map((it) => it.words.toLowerCase()).join(", ")}`), drawn(same));
+    const [differ, alike] = [judged.filter((it) => !it.same), judged.filter((it) => it.same)];
+    // What differs and has no interval is none without a difference.
+    const [same, open] = [alike.filter(({ it }) => !lacksInterval(it)), alike.filter(({ it }) => lacksInterval(it))];
+    const fold = (rows: typeof same, words: string): HTMLElement | null => rows.length === 0 ? null
+        : h("details", { class: "same" }, h("summary", {}, `${rows.length} ${words}: ${rows.map((it) => it.words.toLowerCase()).join(", ")}`), drawn(rows));
     return h("div", {},
         differ.length > 0 ? drawn(differ) : h("p", { class: "state" }, "No figure shows a difference."),
-        same.length > 0 ? fold : null,
-        apart.length > 0 ? h("details", { class: "same" }, h("summary", {}, `${apart.length} not comparable: ${apart.map((it) => it.words.toLowerCase()).join(", ")}`), drawn(apart)) : null);
+        fold(same, "without a difference shown"), fold(open, "without an interval"), fold(apart, "not comparable"));
+}
+
+function lacksInterval(it: Comparison): boolean {
+    const none = [it.ratio_low, it.ratio_high, it.difference_low, it.difference_high].every((end) => end === null);
+    return none && ((it.ratio ?? 1) !== 1 || (it.difference ?? 0) !== 0);
 }
 
 function drawn(rows: { it: Comparison; words: string }[]): HTMLElement {

@@ -52,12 +52,20 @@ pub(crate) fn checked(it: &Checkable<'_>) -> SettingsChecked {
         file: it.name.into(),
         reading: reading.clone(),
         context,
+        chip_is_said: false,
         traffic: Traffic { streams: 1, udp_sockets: 1 },
         rtt: it.rtt.clone(),
         burst: None,
         heap: None,
     };
     let checked = check(&input);
+    if checked.chip_assumed && it.file.is_some() {
+        let who = match it.printed == PrintedSettings::default() {
+            true => "The sdkconfig names no chip (CONFIG_IDF_TARGET)",
+            false => "Neither log nor sdkconfig names the chip",
+        };
+        out.notes.push(format!("{who}: taken as {}.", checked.chip));
+    }
     let is_alone = it.file.is_some() && it.printed == PrintedSettings::default();
     for found in &checked.findings {
         match cause(it, found, &reading, &context) {

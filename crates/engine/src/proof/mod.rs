@@ -60,6 +60,8 @@ pub struct ProofRequest {
 pub struct LabProof {
     /// Lab, variant and firmware, in words.
     pub place: String,
+    /// Chip of the device.
+    pub chip: Chip,
     /// Metric.
     pub metric: Metric,
     /// Mean and interval at 95 % without the remedy.
@@ -151,6 +153,7 @@ pub fn prove(request: &ProofRequest, library: &Library) -> Result<Option<LabProo
         let shown = if metric.more() { after[1] > before[2] } else { after[2] < before[1] };
         let proof = LabProof {
             place: place.clone(),
+            chip,
             metric,
             before,
             after,

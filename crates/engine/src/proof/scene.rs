@@ -107,6 +107,8 @@ impl SceneValue {
 pub struct SceneProof {
     /// Place and device in words.
     pub place: String,
+    /// Chip of the device.
+    pub chip: Chip,
     /// Values, the one that changes most first.
     pub values: Vec<SceneValue>,
     /// Seeds behind each.
@@ -305,7 +307,7 @@ pub fn prove_scene(scene: &ProofScene, library: &Library) -> Result<SceneProof, 
     }
     values.sort_by_key(|it| !it.shown());
     let seeds = (SEEDS.end - SEEDS.start) as u32;
-    Ok(SceneProof { place: place(scene, chip), values, seeds })
+    Ok(SceneProof { place: place(scene, chip), chip, values, seeds })
 }
 
 fn place(scene: &ProofScene, chip: Chip) -> String {

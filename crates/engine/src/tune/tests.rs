@@ -52,6 +52,7 @@ fn checked(setup: TuneSetup, text: &str) -> Checked {
         file: file.name,
         reading: file.reading,
         context: *lab.context(),
+        chip_is_said: false,
         traffic: Traffic { streams: lab.setup().streams, udp_sockets: 1 },
         rtt: lab.rtt().clone(),
         burst: None,

@@ -3,12 +3,16 @@
 use crate::named_file;
 use crate::user_error::{ForUser as _, UserError};
 use espbench_model::sdkconfig::{Chip, ParsedSdkConfig, read_beside};
+use espbench_model::text::count;
 use std::path::Path;
+
+/// Remedy for a file that is none.
+const REMEDY: &str = "name the sdkconfig that idf.py has written into the project's folder";
 
 /// Reads an sdkconfig, or an sdkconfig.defaults.
 ///
 /// # Errors
-/// It cannot be read, or is none.
+/// It cannot be read, is none, or has no option that is known.
 pub fn file(path: &Path) -> anyhow::Result<ParsedSdkConfig> {
     file_beside(path, None)
 }
@@ -19,10 +23,19 @@ pub fn file(path: &Path) -> anyhow::Result<ParsedSdkConfig> {
 /// As [`file`].
 pub fn file_beside(path: &Path, beside: Option<Chip>) -> anyhow::Result<ParsedSdkConfig> {
     let text = text(path)?;
-    Ok(read_beside(&text, beside).for_user(
-        || format!("{} cannot be read as an sdkconfig", path.display()),
-        "name the sdkconfig that idf.py has written into the project's folder",
-    )?)
+    let reading = read_beside(&text, beside)
+        .for_user(|| format!("{} cannot be read as an sdkconfig", path.display()), REMEDY)?;
+    // What is all defaults has comments only, as an advice of ours may; then a flag names the chip.
+    let is_default = beside.is_some() && reading.others == 0 && !text.trim().is_empty();
+    if reading.knows_nothing() && !is_default {
+        let why = match reading.others {
+            0 => "it has no option".to_owned(),
+            others => format!("espbench knows none of its {}", count(others as usize, "option")),
+        };
+        let what = format!("{} says nothing about a device", path.display());
+        return Err(UserError::new(what).because(why).remedy(REMEDY).into());
+    }
+    Ok(reading)
 }
 
 /// Reads the text of an sdkconfig.

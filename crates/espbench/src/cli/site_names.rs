@@ -79,7 +79,13 @@ fn unknown(
     other: &str,
 ) -> UserError {
     let listed: Vec<&str> = known.iter().map(String::as_str).collect();
-    let meant = meant(text, names).map_or_else(String::new, |it| format!("did you mean {it}? "));
+    // A short form is the begin of a name, or its end: `sta` is no misspelt `ota`.
+    let begins = |it: &&&str| text.len() > 1 && it.starts_with(text);
+    let ends = |it: &&&str| text.len() > 1 && it.ends_with(text);
+    let short = || names.iter().filter(ends).min_by_key(|it| it.len());
+    let short = names.iter().filter(begins).min_by_key(|it| it.len()).or_else(short);
+    let meant = short.copied().or_else(|| meant(text, names));
+    let meant = meant.map_or_else(String::new, |it| format!("did you mean {it}? "));
     UserError::new(format!("there is no {flag} {text}"))
         .because(format!("published figures are of {}", listed.join(", ")))
         .remedy(format!("{meant}{other}"))
@@ -116,6 +122,9 @@ mod tests {
         assert!(wrong.contains("esp32, esp32c3, esp8266"), "{wrong}");
         let wrong = mode("sta").unwrap_err().to_string();
         assert!(wrong.contains("station-echo") && wrong.contains("--mode station"), "{wrong}");
+        assert!(wrong.contains("did you mean station?"), "{wrong}");
+        let wrong = mode("ap").unwrap_err().to_string();
+        assert!(wrong.contains("did you mean softap?"), "{wrong}");
         let wrong = environment("offcie").unwrap_err().to_string();
         assert!(wrong.contains("did you mean office?") && wrong.contains("my-NAME"), "{wrong}");
         assert!(mode("broadcast-3-ack-ack").is_err());

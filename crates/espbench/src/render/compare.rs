@@ -5,7 +5,7 @@ use super::{tame, width, wrap, wrap_list};
 use espbench_measure::compare::{Comparison, VerdictKind};
 use espbench_measure::digits;
 use espbench_measure::table::compared::{
-    Apart, differing, excluded, is_fitted, texts, undecided, words,
+    Apart, differing, excluded, is_fitted, lacks_interval, texts, undecided, unshown, words,
 };
 use espbench_model::text::count;
 use std::fmt::Write as _;
@@ -63,11 +63,8 @@ pub fn render(
         let text = format!("  … and {more} more that differ, each less");
         line(&mut out, colours.faint, &text);
     }
-    let same = comparisons.iter().filter(|it| it.verdict.kind() == VerdictKind::NoDifferenceShown);
-    let same = same.count();
-    if same > 0 && !all.is_empty() {
-        let text = format!("  {} without a difference shown", count(same, "result"));
-        line(&mut out, colours.faint, &text);
+    for text in unshown(comparisons).into_iter().filter(|_| !all.is_empty()) {
+        line(&mut out, colours.faint, &format!("  {text}"));
     }
     if let Some(text) = undecided(comparisons) {
         for text in wrap(&tame(&text), screen.width() - 2) {
@@ -103,15 +100,18 @@ pub fn render(
 
 /// Counts the pairs by their verdicts.
 fn counts(comparisons: &[Comparison]) -> String {
-    let count = |kind: VerdictKind, words: &str| {
-        let n = comparisons.iter().filter(|it| it.verdict.kind() == kind).count();
-        (n > 0).then(|| format!("{} {words}", digits::count(n as u64)))
-    };
+    let of = |kind| comparisons.iter().filter(|it| it.verdict.kind() == kind).count();
+    let told =
+        |n: usize, words: &str| (n > 0).then(|| format!("{} {words}", digits::count(n as u64)));
+    let count = |kind: VerdictKind, words: &str| told(of(kind), words);
+    let same = of(VerdictKind::NoDifferenceShown);
+    let open = comparisons.iter().filter(|it| lacks_interval(it)).count();
     let all = [
         count(VerdictKind::Worse, "worse"),
         count(VerdictKind::Better, "better"),
         count(VerdictKind::Differs, "different, neither better"),
-        count(VerdictKind::NoDifferenceShown, "without a difference shown"),
+        told(same - open, "without a difference shown"),
+        told(open, "without an interval"),
         count(VerdictKind::NotComparable, "not comparable"),
     ];
     all.into_iter().flatten().collect::<Vec<_>>().join(", ")

@@ -134,11 +134,29 @@ pub(super) fn wrap(path: &Path, error: rusqlite::Error) -> StoreError {
             StoreError::Unusable { path, why: "the database is damaged".into() }
         }
         Some(OperationInterrupted | TooBig) => StoreError::Unusable { path, why: ENDLESS.into() },
+        // A value that is none of those that are written: an unknown word, or of another type.
+        None if is_odd(&error) => {
+            StoreError::Unusable { path, why: format!("{error}: the file is damaged") }
+        }
         Some(CannotOpen | ReadOnly) => {
             StoreError::Unusable { path, why: format!("it cannot be opened for writing ({error})") }
         }
         _ => StoreError::Sqlite { path, source: error },
     }
+}
+
+/// Returns whether a value was read that is never written.
+const fn is_odd(error: &rusqlite::Error) -> bool {
+    use rusqlite::Error::{
+        FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType, Utf8Error,
+    };
+    matches!(
+        error,
+        FromSqlConversionFailure(..)
+            | IntegralValueOutOfRange(..)
+            | InvalidColumnType(..)
+            | Utf8Error(..)
+    )
 }
 
 /// Returns whether the disk has no room for a page beside the store.

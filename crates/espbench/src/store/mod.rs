@@ -39,6 +39,7 @@ pub use recorder::{Recorder, SampleObserver};
 
 use bound::BoundedConnection;
 use busy::{LOCKED_MOST, wait_for_others};
+use cells::{STATE, STOPPED};
 use error::wrap;
 use espbench_engine::run::run_name;
 use espbench_measure::plan::{PlanSet, PlannedCell, label};
@@ -291,6 +292,11 @@ impl Store {
         wrap(&self.path, error)
     }
 
+    /// Refuses a run whose rows hold what is never written.
+    fn damaged(&self, run: &str, why: &dyn std::fmt::Display) -> StoreError {
+        self.unusable(format!("run {run}: {why}: the file is damaged"))
+    }
+
     fn unusable(&self, why: String) -> StoreError {
         StoreError::Unusable { path: self.path.clone(), why }
     }
@@ -403,50 +409,14 @@ impl Store {
         };
         let facts: RunFacts =
             rows::from_json(&facts).map_err(|e| self.unusable(format!("run {id}: {e}")))?;
-        let overhead = overhead.and_then(|text| rows::from_json(&text).ok());
+        // An index that is damaged leads to another run's row.
+        if before_last(name).is_none() && facts.name != name {
+            return Err(self.damaged(name, &format!("its facts are those of {}", facts.name)));
+        }
+        let overhead = overhead.map(|text| rows::from_json(&text)).transpose();
+        let overhead = overhead.map_err(|e| self.damaged(&facts.name, &e))?;
         let cells = self.cells(id, &facts)?;
         Ok(StoredRun { id, facts, overhead, cells })
-    }
-
-    fn cells(&self, run: i64, facts: &RunFacts) -> Result<Vec<StoredCell>, StoreError> {
-        let set = PlanSet::parse(&facts.plan_text)
-            .map_err(|e| self.unusable(format!("the plan of {}: {e}", facts.name)))?;
-        let mut query = self
-            .db
-            .prepare(&format!(
-                "SELECT id, CASE WHEN {STOPPED} THEN 'stopped' ELSE status END,
-                        octet_length(counters) + octet_length(facts) + octet_length(coalesce(error, ''))
-                 FROM cell WHERE run_id = ?1 ORDER BY position"
-            ))
-            .map_err(|e| self.wrap(e))?;
-        let mut texts = 0_u64;
-        let rows = query
-            .query_map([run], |row| {
-                texts = texts.saturating_add(row.get(2)?);
-                Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?))
-            })
-            .and_then(Iterator::collect::<Result<Vec<_>, _>>)
-            .map_err(|e| self.wrap(e))?;
-        self.check_length(texts)?;
-        let steps = set.steps();
-        if rows.len() != steps.len() {
-            return Err(self.unusable(format!(
-                "run {}: its plan has {} cells, the store {}",
-                facts.name,
-                steps.len(),
-                rows.len()
-            )));
-        }
-        let cells = (0..).zip(rows).zip(steps).map(|((position, (id, status)), step)| {
-            let status = match status.as_str() {
-                "done" => CellStatus::Done,
-                "failed" => CellStatus::Failed,
-                "stopped" => CellStatus::Stopped,
-                _ => CellStatus::Pending,
-            };
-            StoredCell { id, position, step, status }
-        });
-        Ok(cells.collect())
     }
 
     /// Lists all runs, oldest first.
@@ -460,7 +430,8 @@ impl Store {
                 "SELECT run.name, run.facts, count(cell.id),
                         count(CASE cell.status WHEN 'done' THEN 1 END),
                         count(CASE cell.status WHEN 'failed' THEN 1 END),
-                        count(CASE WHEN {STOPPED} THEN 1 END)
+                        count(CASE WHEN {STOPPED} THEN 1 END),
+                        count(CASE WHEN {STATE} NOT IN ('pending', 'done', 'failed', 'stopped') THEN 1 END)
                  FROM run LEFT JOIN cell ON cell.run_id = run.id
                  GROUP BY run.id ORDER BY run.id"
             ))
@@ -469,19 +440,26 @@ impl Store {
             let facts: String = row.get(1)?;
             let listed = Listed {
                 name: row.get(0)?,
-                facts: rows::from_json(&facts).unwrap_or_default(),
+                facts: rows::from_json(&facts).map_err(|e| rows::unreadable(1, e))?,
                 planned: row.get(2)?,
                 done: row.get(3)?,
                 failed: row.get(4)?,
                 stopped: row.get(5)?,
             };
-            Ok((listed, facts.len() as u64))
+            Ok((listed, facts.len() as u64, row.get::<_, u64>(6)?))
         };
         let (mut all, mut texts) = (Vec::new(), 0);
         for row in query.query_map([], listed).map_err(|e| self.wrap(e))? {
-            let (listed, text) = row.map_err(|e| self.wrap(e))?;
+            let (listed, text, odd) = row.map_err(|e| self.wrap(e))?;
             texts += text;
             self.check_length(texts)?;
+            if odd > 0 {
+                return Err(self.damaged(&listed.name, &"a cell's state is none that there is"));
+            }
+            if listed.name != listed.facts.name {
+                let why = format!("its facts are those of {}", listed.facts.name);
+                return Err(self.damaged(&listed.name, &why));
+            }
             all.push(listed);
         }
         Ok(all)
@@ -539,10 +517,6 @@ impl Store {
 
 /// Name of the run that a lab's run stands beside, in SQL; NULL for all other runs.
 const BESIDE: &str = "json_extract(run.facts, '$.beside')";
-
-/// Whether the user stopped a cell, in SQL. An older espbench reads such a cell as one that is pending.
-const STOPPED: &str =
-    "(cell.status = 'pending' AND json_extract(cell.facts, '$.stopped') IS NOT NULL)";
 
 /// Returns how many runs are newer than the one that `last` or `last~N` names.
 fn before_last(name: &str) -> Option<u32> {

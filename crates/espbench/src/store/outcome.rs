@@ -54,7 +54,8 @@ impl Store {
             .query_row(
                 "SELECT outcome.thresholds, outcome.failed
                  FROM outcome JOIN run ON run.id = outcome.run_id
-                 WHERE run.name = ?1 AND outcome.done = ?2",
+                 WHERE run.name = ?1 AND outcome.done = ?2
+                     AND outcome.failed BETWEEN 0 AND outcome.thresholds",
                 params![run.name, run.done],
                 |row| Ok(ThresholdOutcome { thresholds: row.get(0)?, failed: row.get(1)? }),
             )

@@ -223,6 +223,10 @@ fn instant(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Instant>> {
 }
 
 fn odd(column: usize, name: &str) -> rusqlite::Error {
-    let error = format!("`{name}` is not a word of this version");
-    rusqlite::Error::FromSqlConversionFailure(column, Type::Text, error.into())
+    unreadable(column, format!("`{name}` is not a word of this version"))
+}
+
+/// Returns the error of a text that cannot be read.
+pub(super) fn unreadable(column: usize, why: impl std::fmt::Display) -> rusqlite::Error {
+    rusqlite::Error::FromSqlConversionFailure(column, Type::Text, why.to_string().into())
 }

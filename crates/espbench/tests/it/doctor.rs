@@ -154,6 +154,32 @@ const SMALL: &str =
 
 const BOOT: &str = include_str!("../../../doctor/tests/cases/other-build.log");
 
+/// Neither file names the chip: what the lab had is a guess, and said as one.
+#[test]
+fn a_chip_that_no_file_names_is_said_to_be_a_guess() {
+    let bench = TestDir::new();
+    bench.write("sdkconfig", "CONFIG_LWIP_TCP_WND_DEFAULT=2440\n");
+    let log = "I (455) wifi_init: tcp rx win: 2440\nI (455) wifi_init: tcp mbox: 6\n\
+               I (455) wifi_init: udp mbox: 6\nI (475) wifi_init: tcp mss: 1440\n";
+    bench.write("boot.log", log);
+    bench.write("named.log", &format!("ESP-ROM:esp32c3-api1-20210207\n{log}"));
+    let flat = |args: &[&str]| {
+        let out = bench.run(&[&["doctor"], args].concat()).ok();
+        out.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let alone = flat(&["sdkconfig"]);
+    assert!(alone.contains("names no chip (CONFIG_IDF_TARGET): taken as esp32c3"), "{alone}");
+    assert!(alone.contains("(the sdkconfig names no chip: taken as esp32c3)"), "{alone}");
+    let log = flat(&["boot.log"]);
+    assert!(log.contains("(the log names no chip: taken as esp32c3)"), "{log}");
+    let both = flat(&["boot.log", "sdkconfig"]);
+    assert!(both.contains("Neither log nor sdkconfig names the chip: taken as"), "{both}");
+    for args in [&["named.log"][..], &["named.log", "sdkconfig"]] {
+        let named = flat(args);
+        assert!(named.contains("esp32c3") && !named.contains("taken as"), "{named}");
+    }
+}
+
 #[test]
 fn an_sdkconfig_is_checked_and_the_lab_shows_the_first_cause() {
     let bench = TestDir::new();

@@ -191,6 +191,7 @@ fn what_is_wrong_is_said_with_what_to_do() {
     let bench = TestDir::new();
     for (args, wanted) in [
         (&["fleet"][..], "say how many with --devices 60, or the limits"),
+        (&["fleet", "--profile", "esp99"], "esp99"),
         (&["fleet", "--devices", "60", "--most", "9"], "cannot be used with"),
         (&["fleet", "--devices", "5", "--payload", "1400"], "sends at most"),
         (&["fleet", "--devices", "0"], "`0` is not a number of devices"),

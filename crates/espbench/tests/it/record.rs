@@ -187,6 +187,34 @@ fn a_damaged_store_is_said_to_be_damaged() {
     assert!(ran.err.contains("  why: the database is damaged\n  do:  move it away"), "{}", ran.err);
 }
 
+/// One bit of a cell's state: the cell would be missing, and every format would say nothing of it.
+#[test]
+fn a_state_of_a_cell_that_is_none_is_damage_in_every_format() {
+    let bench = TestDir::new();
+    let plan = "name = \"one\"\n[[measure]]\nkind = \"udp-echo\"\nsize = [1, 2]\ncount = 50\n";
+    bench.write("one.toml", plan);
+    bench.run(&["run", "one.toml", "-q"]).ok();
+    let db = Connection::open(bench.store()).unwrap();
+    db.pragma_update(None, "ignore_check_constraints", true).unwrap();
+    db.execute("UPDATE cell SET status = '$one' WHERE position = 1", []).unwrap();
+    drop(db);
+    let formats = ["text", "markdown", "csv", "json", "jsonl", "junit", "html"];
+    let reports = formats.map(|it| vec!["report", "last", "--format", it]);
+    let others = [
+        vec!["runs"],
+        vec!["samples", "last"],
+        vec!["run", "--resume"],
+        vec!["compare", "last", "published"],
+        vec!["doctor", "last"],
+    ];
+    for args in reports.into_iter().chain(others) {
+        let ran = bench.run(&args);
+        assert_eq!((ran.status, ran.out.as_str()), (Some(2), ""), "{args:?}: {}", ran.err);
+        let told = ran.err.contains("damaged") && ran.err.contains("move it away");
+        assert!(told && !ran.err.contains("cut short"), "{args:?}: {}", ran.err);
+    }
+}
+
 #[test]
 fn a_locked_store_is_said_to_be_locked() {
     let bench = TestDir::new();

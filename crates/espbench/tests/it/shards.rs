@@ -105,8 +105,9 @@ fn a_shard_that_was_cut_short_goes_on() {
     let bench = shards();
     let whole = samples(&bench, "2.sqlite");
     // What a killed process leaves: cells that are pending.
-    let lost =
-        change(&bench.path("2.sqlite"), "UPDATE cell SET status = 'pending' WHERE position = 4");
+    let pending =
+        "UPDATE cell SET status = 'pending', counters = '{}', facts = '{}' WHERE position = 4";
+    let lost = change(&bench.path("2.sqlite"), pending);
     assert_eq!(lost, 1);
     let resume = ["run", "--resume", "--shard", "2/3", "--store", "2.sqlite"];
     let ran = bench.run(&resume);

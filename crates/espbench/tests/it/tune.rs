@@ -56,6 +56,56 @@ fn a_file_is_checked() {
     assert!(json["heap_left"]["peak"].as_i64().unwrap() > 0);
 }
 
+/// Without an option nothing follows from a file; without a chip all figures are those of a guess.
+#[test]
+fn what_a_file_does_not_say_is_said() {
+    let bench = TestDir::new();
+    bench.write("plan.toml", "name = \"a\"\n[[measure]]\nkind = \"udp-echo\"\ncount = 1\n");
+    for (text, why) in [
+        ("", "it has no option"),
+        ("# a comment\n\n", "it has no option"),
+        ("CONFIG_X=y\n", "espbench knows none of its 1 option"),
+        ("CONFIG_X=y\n# CONFIG_Y is not set\n", "espbench knows none of its 2 options"),
+    ] {
+        bench.write("none", text);
+        let check = ["tune", "-q", "--check", "none"];
+        for args in [check.to_vec(), vec!["run", "plan.toml", "-q", "--sdkconfig", "none"]] {
+            let ran = bench.run(&args);
+            assert_eq!((ran.status, ran.out.as_str()), (Some(2), ""), "{args:?}: {}", ran.err);
+            assert!(ran.err.contains(why), "{args:?}: {}", ran.err);
+            assert!(ran.err.contains("name the sdkconfig that idf.py"), "{}", ran.err);
+        }
+        assert_eq!(bench.run(&["doctor", "none"]).status, Some(2), "{text}");
+    }
+    // All defaults of a chip that is named: a fragment without a change.
+    bench.write("none", "# a comment\n");
+    bench.run(&["tune", "-q", "--time", "500ms", "--check", "none", "--chip", "esp32"]).ok();
+    bench.write("some", "CONFIG_LWIP_TCP_WND_DEFAULT=2440\n");
+    let guess =
+        "the file names no chip (CONFIG_IDF_TARGET): taken as esp32c3; --chip names another";
+    let some = ["tune", "-q", "--time", "500ms", "--check", "some"];
+    let flat = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for form in [&[][..], &["--full"], &["--format", "markdown"], &["--format", "html"]] {
+        let out = flat(&bench.run(&[&some[..], form].concat()).ok()).replace('\\', "");
+        assert!(out.contains(guess), "{form:?}: {out}");
+        let said = bench.run(&[&some[..], form, &["--chip", "esp32"]].concat()).ok();
+        assert!(!flat(&said).contains("names no chip"), "{form:?}: {said}");
+    }
+    let screen = bench.run(&some).ok();
+    let first: Vec<&str> = screen.lines().take(4).collect();
+    assert!(flat(&first.join(" ")).contains(guess), "{screen}");
+    let json: Value =
+        serde_json::from_str(&bench.run(&[&some[..], &["--format", "json"]].concat()).ok())
+            .unwrap();
+    assert_eq!(json["chip_assumed"], true);
+    let words = match json["advice"]["set"].as_array().unwrap().len() {
+        1 => "one change makes",
+        2 => "two changes make",
+        _ => "changes make",
+    };
+    assert!(flat(&screen).contains(words), "{screen}");
+}
+
 /// Returns the first screen of a command, which has 25 lines at most.
 fn screen(bench: &TestDir, args: &[&str]) -> String {
     let ran = bench.run(&[&["tune", "-q", "--time", "500ms"], args].concat());

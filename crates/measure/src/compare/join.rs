@@ -82,7 +82,16 @@ pub(crate) fn pool(repetitions: &[&Cell]) -> Option<Cell> {
     let all = share(repetitions);
     let note = match all {
         Some(_) => format!("of {} repetitions together", values.len()),
-        None => format!("mean of {} repetitions, with the interval of their scatter", values.len()),
+        None => {
+            // It is none over all of them: the mean is what two runs can be held against each other by.
+            let of = match metric::parse(&first.id.metric).1 {
+                Statistic::Max => "the largest of each of ",
+                Statistic::Min => "the smallest of each of ",
+                _ => "",
+            };
+            let n = values.len();
+            format!("mean of {of}{n} repetitions, with the interval of their scatter")
+        }
     };
     let mean = all.unwrap_or_else(|| scatter(&values, repetitions));
     let mut cell = Cell {

@@ -291,6 +291,21 @@ proptest! {
     }
 }
 
+#[test]
+fn extremes_over_repetitions_are_named_as_means() {
+    let named = |it: &Cell| crate::table::over_repetitions("A", [it].into_iter()).into_owned();
+    for (metric, name, of) in [
+        ("a_max", "mean of A", "largest of"),
+        ("a_min", "mean of A", "smallest of"),
+        ("a", "A", ""),
+    ] {
+        let all = [2.0, 4.0].map(|it| cell(metric, "ms", it, 0.1));
+        let mean = pool_all(&all).remove(0);
+        assert_eq!((named(&all[0]), named(&mean)), ("A".into(), name.into()));
+        assert!(mean.note.as_ref().is_some_and(|it| it.contains(of)), "{:?}", mean.note);
+    }
+}
+
 /// Repetitions of which one alone lost a fifth tell less than as many losses in each.
 #[test]
 fn losses_that_scatter_from_one_repetition_to_the_next_are_less_sure() {
@@ -438,6 +453,22 @@ fn too_few_observations_show_nothing() {
     let half = Cell { ci_high: None, ..cell("rtt_p99", "ms", 20.0, 1.0) };
     let got = one(&half, &cell("rtt_p99", "ms", 10.0, 0.1));
     assert_eq!((got.verdict, got.ratio_high), (Verdict::Worse, None), "one end is enough");
+}
+
+#[test]
+fn results_without_an_interval_have_their_own_count() {
+    use crate::table::compared::{folded, unshown};
+    let exact = |value| Cell { ci_low: None, ci_high: None, ..cell("rtt_max", "ms", value, 0.0) };
+    let all = [
+        one(&exact(20.0), &exact(10.0)),
+        one(&exact(20.0), &exact(19.9)),
+        one(&exact(20.0), &exact(20.0)),
+        one(&cell("rtt_avg", "ms", 7.0, 0.1), &cell("rtt_avg", "ms", 7.0, 0.1)),
+    ];
+    let counts = ["2 results without a difference shown", "2 results without an interval"];
+    let table = folded(&all, "a", Origin::Simulated, &[]);
+    assert_eq!(unshown(&all), counts);
+    assert!(table.rows.iter().map(|it| it[0].as_deref()).eq(counts.map(Some)), "{table:?}");
 }
 
 #[test]

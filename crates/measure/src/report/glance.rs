@@ -62,6 +62,9 @@ pub struct GlanceGroup {
 /// Name of the largest value of a cell that was repeated.
 const MEAN_OF_MAX: &str = "mean of max";
 
+/// Name of the smallest value of a cell that was repeated.
+const MEAN_OF_MIN: &str = "mean of min";
+
 /// A metric of a group.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GlanceMetric {
@@ -371,8 +374,11 @@ pub(crate) fn retain_sound(all: &mut Vec<Headline>, cells: &[&Digest]) {
 /// not say by itself.
 fn metric(headline: &Headline, cells: &[Digest], is_repeated: bool) -> Option<GlanceMetric> {
     let cell = cells.iter().find_map(|it| it.cell(headline.metric))?;
-    let is_largest = metric::parse(headline.metric).1 == Statistic::Max;
-    let statistic = if is_repeated && is_largest { MEAN_OF_MAX } else { headline.statistic };
+    let statistic = match metric::parse(headline.metric).1 {
+        Statistic::Max if is_repeated => MEAN_OF_MAX,
+        Statistic::Min if is_repeated => MEAN_OF_MIN,
+        _ => headline.statistic,
+    };
     Some(GlanceMetric {
         metric: headline.metric.into(),
         quantity: headline.quantity.into(),

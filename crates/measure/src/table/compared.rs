@@ -52,13 +52,32 @@ pub fn folded(
     let (same, others): (Vec<Comparison>, Vec<Comparison>) =
         comparisons.iter().cloned().partition(|it| it.verdict == Verdict::NoDifferenceShown);
     let mut table = pairs(&others, title, origin);
-    if !same.is_empty() {
-        let words = format!("{} without a difference shown", count(same.len(), "result"));
+    for words in unshown(&same) {
         table.rows.push(alloc::vec![Some(words), None, None, None, None]);
     }
     table.notes.extend(undecided(comparisons));
     table.notes.extend(differences.iter().cloned());
     table
+}
+
+/// Counts the results of which no difference is shown: those whose intervals leave it open, and those that have none.
+#[must_use]
+pub fn unshown(comparisons: &[Comparison]) -> Vec<String> {
+    let of = |open: bool| {
+        let it = comparisons.iter().filter(|it| it.verdict == Verdict::NoDifferenceShown);
+        it.filter(|it| lacks_interval(it) == open).count()
+    };
+    let told = [(of(false), "without a difference shown"), (of(true), "without an interval")];
+    let told = told.into_iter().filter(|it| it.0 > 0);
+    told.map(|(n, words)| format!("{} {words}", count(n, "result"))).collect()
+}
+
+/// Returns whether two values differ and nothing is shown of it, since there is no interval.
+#[must_use]
+pub fn lacks_interval(it: &Comparison) -> bool {
+    it.verdict == Verdict::NoDifferenceShown
+        && [it.ratio_low, it.ratio_high, it.difference_low, it.difference_high] == [None; 4]
+        && (it.ratio.is_some_and(|it| it != 1.0) || it.difference.is_some_and(|it| it != 0.0))
 }
 
 /// Share by which a figure without an interval must differ to be named.
@@ -69,12 +88,7 @@ const NOTABLE: f64 = 0.1;
 #[must_use]
 pub fn undecided(comparisons: &[Comparison]) -> Option<String> {
     let change = |it: &&Comparison| libm::fabs(libm::log(it.ratio.unwrap_or(1.0)));
-    let is_open = |it: &&Comparison| {
-        it.verdict == Verdict::NoDifferenceShown
-            && it.ratio_low.zip(it.ratio_high).is_none()
-            && it.difference_low.zip(it.difference_high).is_none()
-            && change(it) > libm::log1p(NOTABLE)
-    };
+    let is_open = |it: &&Comparison| lacks_interval(it) && change(it) > libm::log1p(NOTABLE);
     let open: Vec<&Comparison> = comparisons.iter().filter(is_open).collect();
     let most = open.iter().copied().max_by(|a, b| change(a).total_cmp(&change(b)))?;
     let [name, this, other, ratio] =
@@ -242,6 +256,7 @@ fn groups(comparisons: &[Comparison]) -> Vec<ComparedGroup<'_>> {
             let first = g.members[0];
             discriminant(&first.verdict) == discriminant(&comparison.verdict)
                 && self::kinds(&first.verdict) == kinds
+                && lacks_interval(first) == lacks_interval(comparison)
                 && (any_metric || first.ours.id.metric == comparison.ours.id.metric)
                 && first.ours.id.table == comparison.ours.id.table
                 && (any_metric || first.ours.id.transport == comparison.ours.id.transport)
@@ -251,7 +266,10 @@ fn groups(comparisons: &[Comparison]) -> Vec<ComparedGroup<'_>> {
             Some(group) => group.members.push(comparison),
             None => groups.push(ComparedGroup {
                 members: alloc::vec![comparison],
-                verdict: words(&comparison.verdict),
+                verdict: match lacks_interval(comparison) {
+                    true => "no interval",
+                    false => words(&comparison.verdict),
+                },
                 why: compare::briefly(comparison),
             }),
         }

@@ -28,7 +28,9 @@ pub mod truth;
 use crate::cell::{Cell, Origin};
 use crate::digits;
 use crate::kind;
+use crate::metric::{self, Statistic};
 use crate::report::digest::{Digest, Material};
+use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -238,7 +240,13 @@ pub(crate) fn of_metrics(
                 Show::Published => material.beside(cell).first().and_then(|p| digits::value(p)),
             }
         });
-        push(&mut columns, &mut rows, Column::result(name, unit, origin), texts);
+        let name = match show {
+            Show::Published => name.into(),
+            Show::Value | Show::Interval => {
+                over_repetitions(name, digests.iter().filter_map(|d| d.cell(metric)))
+            }
+        };
+        push(&mut columns, &mut rows, Column::result(&name, unit, origin), texts);
     }
     (columns.len() > settings).then(|| Table {
         id: frame.id.into(),
@@ -252,6 +260,18 @@ pub(crate) fn of_metrics(
             .collect(),
         ..Table::default()
     })
+}
+
+/// Names an extreme as what it is over repetitions: the mean of one for each of them.
+pub(crate) fn over_repetitions<'a>(
+    name: &'a str,
+    mut cells: impl Iterator<Item = &'a Cell>,
+) -> Cow<'a, str> {
+    let is_extreme = |it: &Cell| {
+        let statistic = metric::parse(&it.id.metric).1;
+        it.is_of_repetitions() && matches!(statistic, Statistic::Min | Statistic::Max)
+    };
+    if cells.any(is_extreme) { format!("mean of {name}").into() } else { name.into() }
 }
 
 /// Returns the settings that the cells have in common, where their names leave them out.

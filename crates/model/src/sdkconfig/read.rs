@@ -73,6 +73,17 @@ pub struct ParsedSdkConfig {
     pub warnings_dropped: u32,
 }
 
+impl ParsedSdkConfig {
+    /// Returns whether the file has no option that espbench knows: nothing follows from it, not even the chip.
+    #[must_use]
+    pub fn knows_nothing(&self) -> bool {
+        let Self { release, others, .. } = self;
+        let empty = Self { release: *release, others: *others, ..Self::default() };
+        let warnings = heapless::Vec::new();
+        Self { warnings, warnings_dropped: 0, ..self.clone() } == empty
+    }
+}
+
 /// An oddity in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SdkConfigWarning {

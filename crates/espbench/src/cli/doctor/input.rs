@@ -270,7 +270,7 @@ const fn remedy(fault: &DoctorFileFault) -> &'static str {
     match fault {
         DoctorFileFault::Empty => "name a log that a terminal has kept",
         DoctorFileFault::Binary => "name a log that a terminal has kept as text",
-        DoctorFileFault::LongConfig | DoctorFileFault::Config(_) => {
+        DoctorFileFault::LongConfig | DoctorFileFault::Config(_) | DoctorFileFault::NoOption => {
             "name the sdkconfig that idf.py has written into the project's folder"
         }
         DoctorFileFault::Capture(_) => {

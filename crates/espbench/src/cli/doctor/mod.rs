@@ -241,6 +241,7 @@ impl Proofs<'_> {
     fn first(
         &mut self,
         log: Option<&LogSummary>,
+        config: Option<&ConfigFile>,
         found: &IncidentDiagnosis,
     ) -> anyhow::Result<Option<ProofOutcome>> {
         let Some(first) = found.diagnosis.findings.first() else { return Ok(None) };
@@ -248,7 +249,7 @@ impl Proofs<'_> {
             return Ok(None);
         }
         self.shown.push(first.cause);
-        prove::first(self.bench, log, found)
+        prove::first(self.bench, log, config, found)
     }
 }
 
@@ -267,7 +268,7 @@ fn entry(
         rtt: rtt.clone(),
     };
     let found: IncidentDiagnosis = diagnose(&incident);
-    let proof = proofs.first(log.map(|it| it.1), &found)?;
+    let proof = proofs.first(log.map(|it| it.1), config.map(|it| it.1), &found)?;
     Ok(DiagnosisEntry {
         files,
         lines: log.map(|it| it.1.lines),

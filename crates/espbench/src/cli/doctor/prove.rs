@@ -7,12 +7,13 @@ use espbench_doctor::incident::IncidentDiagnosis;
 use espbench_doctor::log::{LogEvent, LogSummary, PhyGeneration, PowerSaveType};
 use espbench_doctor::report::{ProofOutcome, ProofValue, ShownProof};
 use espbench_doctor::rules::{WEAK_DBM, weakest};
+use espbench_doctor::settings::{ConfigFile, PrintedSettings};
 use espbench_engine::proof::{
     LabProof, LabRemedy, NEAR_DBM, PROOF_LAB, ProofRequest, ProofScene, SceneLoad, SceneProof,
     SceneQuestion, proof_round_trip, prove, prove_scene,
 };
 use espbench_measure::tune::RoundTrip;
-use espbench_model::sdkconfig::ConfigOption;
+use espbench_model::sdkconfig::{Chip, ConfigOption, ParsedSdkConfig};
 use espbench_sim::lab::file::{FileKind, Library};
 
 /// The lab of proofs, with its round trip.
@@ -48,26 +49,35 @@ impl ProofBench {
 pub(super) fn first(
     bench: &ProofBench,
     log: Option<&LogSummary>,
+    config: Option<&ConfigFile>,
     found: &IncidentDiagnosis,
 ) -> anyhow::Result<Option<ProofOutcome>> {
-    let reading = found.settings.clone().unwrap_or_default();
+    let mut reading = found.settings.clone().unwrap_or_default();
+    let printed = log.map(PrintedSettings::of).unwrap_or_default().reading;
+    let own = config.map(|it| &it.reading);
+    reading.chip = reading.chip.or(printed.chip).or_else(|| own?.chip);
+    reading.release = reading.release.or(printed.release).or_else(|| own?.release);
     if reading.hosted.is_host && !found.diagnosis.findings.is_empty() {
         let why = "it has no host with a co-processor beside it (ESP-Hosted)";
         return Ok(Some(ProofOutcome::CannotShow(why.into())));
     }
     let Some((library, _)) = &bench.made else { return Ok(cannot(&found.diagnosis)) };
+    let who = match log {
+        Some(_) if config.is_some() => "neither log nor sdkconfig names the chip",
+        None => "the sdkconfig names no chip",
+        Some(_) => "the log names no chip",
+    };
     for it in &found.diagnosis.findings {
         if let Some((question, words)) = log.and_then(|log| question(it, log)) {
-            let printed =
-                log.map(espbench_doctor::settings::PrintedSettings::of).unwrap_or_default();
-            let chip = reading.chip.or(printed.reading.chip);
-            let release = reading.release.or(printed.reading.release);
-            let shown = prove_scene(&ProofScene { chip, release, question }, library)?;
+            let ParsedSdkConfig { chip, release, .. } = reading;
+            let mut shown = prove_scene(&ProofScene { chip, release, question }, library)?;
+            say_chip(&mut shown.place, chip.is_some(), who, shown.chip);
             return Ok(Some(ProofOutcome::Lab(of_scene(it.cause, shown, words))));
         }
         let Some(remedy) = remedy(it) else { continue };
         let request = ProofRequest { reading: reading.clone(), remedy: remedy.0 };
-        let Some(shown) = prove(&request, library)? else { continue };
+        let Some(mut shown) = prove(&request, library)? else { continue };
+        say_chip(&mut shown.place, reading.chip.is_some(), who, shown.chip);
         return Ok(Some(ProofOutcome::Lab(proof(it.cause, shown, remedy.1))));
     }
     Ok(cannot(&found.diagnosis))
@@ -86,8 +96,17 @@ pub(super) fn capture(
         return Ok(cannot(diagnosis));
     };
     let library = labs::library(FileKind::Lab, PROOF_LAB)?;
-    let shown = prove_scene(&ProofScene { chip: None, release: None, question }, &library)?;
+    let scene = ProofScene { chip: None, release: None, question };
+    let mut shown = prove_scene(&scene, &library)?;
+    say_chip(&mut shown.place, false, "the capture names no chip", shown.chip);
     Ok(Some(ProofOutcome::Lab(of_scene(cause, shown, remedy.into()))))
+}
+
+/// Says in a proof's place that its chip is a guess, where no file names one.
+fn say_chip(place: &mut String, is_named: bool, who: &str, chip: Chip) {
+    if !is_named {
+        place.push_str(&format!(" ({who}: taken as {chip})"));
+    }
 }
 
 /// Returns the scene that shows a cause, as a capture tells its place, with the words of its remedy.
@@ -113,7 +132,7 @@ fn captured(cause: TroubleCause, scene: CapturedScene) -> Option<(SceneQuestion,
 }
 
 fn proof(cause: TroubleCause, it: LabProof, remedy: String) -> ShownProof {
-    let LabProof { place, metric, before, after, seeds, shown } = it;
+    let LabProof { place, metric, before, after, seeds, shown, .. } = it;
     let value = ProofValue {
         metric: metric.name().into(),
         words: metric.words().into(),

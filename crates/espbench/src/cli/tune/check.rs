@@ -128,6 +128,7 @@ fn question(args: &Args, file: TuneFile, rtt: RoundTrip, lab: Option<&TuneLab>) 
         file: file.name,
         reading,
         context,
+        chip_is_said: args.chip.is_some(),
         traffic: Traffic { streams: args.streams, udp_sockets },
         rtt,
         burst: args.file.burst,

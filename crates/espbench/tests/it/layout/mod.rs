@@ -122,7 +122,7 @@ fn the_pages_of_tune_fit_them_too() {
     let tune = ["tune", "-q", "--time", "500ms", "--check", "sdkconfig", "-o", "page.html"];
     let wants = ["--want", "tcp-tx>=30Mbit/s", "--budget", "16"];
     let verdicts =
-        ["sdkconfig: 1 thing is wrong; one change makes TCP receiving ", "reached with "];
+        ["sdkconfig: 1 thing is wrong; two changes make TCP receiving ", "reached with "];
     for (args, verdict) in [tune.to_vec(), [&tune[..], &wants].concat()].iter().zip(verdicts) {
         bench.run(args).ok();
         let page = bench.path("page.html");

@@ -54,6 +54,8 @@ pub struct CheckInput {
     pub reading: ParsedSdkConfig,
     /// The chip, the release, and whether there is PSRAM.
     pub context: SdkContext,
+    /// Whether somebody said the chip, in place of the file.
+    pub chip_is_said: bool,
     /// Connections and sockets that are open at a time.
     pub traffic: Traffic,
     /// Round trip to the other side.
@@ -194,6 +196,8 @@ pub struct Checked {
     pub file: String,
     /// The chip.
     pub chip: String,
+    /// Whether nobody names the chip, which is then a guess.
+    pub chip_assumed: bool,
     /// The release of ESP-IDF whose ranges and defaults hold.
     pub release: String,
     /// TCP streams.
@@ -265,7 +269,13 @@ impl Checked {
         let time = Duration::from_secs_f64(self.rtt_ms / 1e3);
         let rtt = RoundTrip { time, source: self.rtt_source.clone() };
         let streams = super::words::count((*streams).into(), "TCP stream");
-        format!("{chip}, ESP-IDF {release}, {streams}, {}", rtt.words())
+        let chip = match self.chip_assumed {
+            true => format!(
+                "the file names no chip (CONFIG_IDF_TARGET): taken as {chip}; --chip names another; ESP-IDF {release}"
+            ),
+            false => format!("{chip}, ESP-IDF {release}"),
+        };
+        format!("{chip}, {streams}, {}", rtt.words())
     }
 
     /// Says how many things are wrong.
@@ -509,6 +519,7 @@ pub fn check(question: &CheckInput) -> Checked {
         schema: SCHEMA,
         file: question.file.clone(),
         chip: material.context.chip.name().into(),
+        chip_assumed: question.reading.chip.is_none() && !question.chip_is_said,
         release: material.context.release.to_string(),
         streams: question.traffic.streams,
         rtt_ms: crate::digits::six(question.rtt.ms()),

@@ -34,7 +34,7 @@ fn figures(advice: &CheckAdvice) -> Vec<TuneFigure> {
 }
 
 impl Checked {
-    /// Returns the answer in a line: what is wrong, and what the one change gives that gives most.
+    /// Returns the answer in a line: what is wrong, and what the change gives that gives most.
     #[must_use]
     pub fn title(&self) -> String {
         let (file, wrong) = (&self.file, self.wrong());
@@ -42,7 +42,12 @@ impl Checked {
             Some(advice) => {
                 let times = advice.after[0] / advice.before[0].max(1e-3);
                 let metric = advice.metric.words();
-                format!("{file}: {wrong}; one change makes {metric} {times:.1} times as fast")
+                let changes = match advice.set.len() {
+                    0 | 1 => "one change makes".into(),
+                    2 => "two changes make".into(),
+                    more => format!("{more} changes make"),
+                };
+                format!("{file}: {wrong}; {changes} {metric} {times:.1} times as fast")
             }
             None if self.place.is_some() => {
                 format!("{file}: {wrong}; no single setting makes TCP faster")

@@ -11,6 +11,7 @@ fn ask(text: &str) -> CheckInput {
             ..SdkContext::default()
         },
         reading,
+        chip_is_said: false,
         traffic: Traffic::default(),
         rtt: Duration::from_millis(5).into(),
         burst: None,

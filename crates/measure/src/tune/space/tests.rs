@@ -85,6 +85,7 @@ fn values_of_a_candidate_fit_each_other() {
                 file: "candidate".into(),
                 reading: ParsedSdkConfig { settings, ..ParsedSdkConfig::default() },
                 context,
+                chip_is_said: false,
                 traffic: Traffic { streams, udp_sockets: 1 },
                 rtt: core::time::Duration::from_millis(5).into(),
                 burst: None,

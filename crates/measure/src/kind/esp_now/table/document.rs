@@ -9,7 +9,7 @@ use crate::label;
 use crate::metric;
 use crate::report::digest::{Digest, Material};
 use crate::settings::Settings;
-use crate::table::{Column, Show, Spec, Table, unit_sign};
+use crate::table::{Column, Show, Spec, Table, over_repetitions, unit_sign};
 use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
@@ -171,10 +171,11 @@ type Line = (String, Option<Origin>, fn(&Pair<'_>) -> Option<String>);
 /// Returns the lines of one statistic, without those that have no text.
 fn figure(origin: Origin, name: &str, pairs: &[Option<Pair<'_>>]) -> Vec<DocumentRow> {
     let unit = pairs.iter().flatten().next().map_or("", |p| unit_sign(&p.ours.unit));
+    let own = over_repetitions(name, pairs.iter().flatten().map(|p| p.ours));
     let published = Origin::Published.name();
     let lines: [Line; 8] = [
-        (format!("{name} ({unit})"), Some(origin), |p| p.found()),
-        (format!("{name}, 95 % interval ({unit})"), None, |p| p.interval()),
+        (format!("{own} ({unit})"), Some(origin), |p| p.found()),
+        (format!("{own}, 95 % interval ({unit})"), None, |p| p.interval()),
         (format!("{name}, {published} ({unit})"), Some(Origin::Published), |p| p.published()),
         (format!("{name}, ours / {published}"), None, |p| p.ratio()),
         (format!("{name}, limit ({unit})"), None, |p| p.exact.limit.map(digits::plain)),
