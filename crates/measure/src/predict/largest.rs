@@ -196,6 +196,7 @@ mod tests {
             points,
             changes: Vec::new(),
             notes: Vec::new(),
+            due: crate::predict::SettingsDue::default(),
             stopped: false,
         };
         answer.largest_fleet(&search).join("\n    ")
