@@ -17,7 +17,8 @@ const RATES: [&str; 3] = ["11M", "24M", "HT20-MCS7"];
 /// Finest tick of FreeRTOS that is tried.
 const FINE_TICK_HZ: u32 = 1000;
 
-/// Simulates a case with each change that may help.
+/// Simulates a case with each change that may help. Where it is stopped, the changes that have all of their rooms are
+/// returned.
 ///
 /// # Errors
 /// The runner's.
@@ -33,7 +34,7 @@ pub(super) fn try_all(
         at.map_or_else(|| "a change".to_string(), |at| changes[at].words())
     };
     let trials = runner.trials(predictor, &cases, 0..rooms, &label)?;
-    let tried = changes.iter().zip(&cases).zip(&trials).filter(|it| !it.1.is_empty());
+    let tried = changes.iter().zip(&cases).zip(&trials).filter(|it| it.1.len() >= rooms as usize);
     Ok(tried
         .map(|((change, case), trials)| ChangeTried {
             change: change.clone(),

@@ -14,6 +14,7 @@ use esp_now::component::Idf;
 use esp_now::frame::{EspNowVersion, mpdu_len};
 use espbench_dot11::radio::{WifiMode, airtime};
 use espbench_dot11::random::{Purpose, RngStream};
+use espbench_measure::predict::SettingsDue;
 use espbench_measure::predict::frames::{FramesAnswer, FramesPoint, MessageTrial};
 use espbench_measure::settings::{Setting, Settings};
 use espbench_model::sdkconfig::IdfRelease;
@@ -134,6 +135,11 @@ pub fn frames(
         unknown_m,
         valid_m,
         notes: predictor.notes(),
+        due: SettingsDue {
+            settings: cases.len() as u32,
+            rooms: effort.rooms,
+            ..SettingsDue::default()
+        },
         stopped: runner.cancelled() && lacks(&trials, effort.rooms),
     })
 }

@@ -12,8 +12,9 @@ use espbench_measure::interval::mean_t;
 use espbench_measure::predict::on_air::RateInForce;
 use espbench_measure::predict::point::OperatingPoint;
 use espbench_measure::predict::{
-    PointEstimates, PredictAnswer, PredictQuestion, RoomTrial, devices as count,
+    PointEstimates, PredictAnswer, PredictQuestion, RoomTrial, SettingsDue, devices as count,
 };
+use espbench_model::text::count as plural;
 use espbench_sim::lab::predict::{Arrival, Load};
 
 /// Rooms for the throughput of one device: with two, an interval of means would say nothing.
@@ -55,16 +56,14 @@ pub fn fleet(
         _ => Vec::new(),
     };
     let answer = predictor.answer(PredictQuestion::Fleet, &devices, &format!("at {mode}"));
-    let lacks_rooms = lacks(&trials, rooms);
-    let lacks_changes =
-        changes.len() < worth.len() || changes.iter().any(|it| it.point.rooms < rooms);
-    Ok(PredictAnswer {
-        points,
-        changes,
-        stopped: runner.cancelled() && (lacks_rooms || lacks_changes),
-        stopped_in_changes: runner.cancelled() && !lacks_rooms && lacks_changes,
-        ..answer
-    })
+    let due = SettingsDue {
+        settings: cases.len() as u32,
+        rooms,
+        changes: (expected.len() - cases.len()) as u32,
+    };
+    let is_cut = lacks(&trials, rooms) || changes.len() < due.changes as usize;
+    let stopped = runner.cancelled() && is_cut;
+    Ok(PredictAnswer { points, changes, due, stopped, ..answer })
 }
 
 /// Tells whether a case has not all of its rooms: a signal that comes after the last one cuts nothing.
@@ -98,11 +97,12 @@ pub fn rate(
     let points = cases.iter().zip(trials.iter().zip(&alone)).filter(|it| !it.1.0.is_empty());
     let points = points.map(|(case, (trials, alone))| rate_point(predictor, case, trials, alone));
     let points: Vec<PointEstimates> = points.collect();
-    let rates = format!("at {} rates", points.len());
+    let rates = format!("at {}", plural(points.len(), "rate"));
     let mut answer = predictor.answer(PredictQuestion::Rate, &count(devices), &rates);
     answer.notes.push(predictor.range_doubts(false).words());
     let is_cut = lacks(&trials, rooms) || lacks(&alone, FLOODS);
-    Ok(PredictAnswer { points, stopped: runner.cancelled() && is_cut, ..answer })
+    let due = SettingsDue { settings: cases.len() as u32, rooms, changes: 0 };
+    Ok(PredictAnswer { points, due, stopped: runner.cancelled() && is_cut, ..answer })
 }
 
 /// Tells which PHY rate is on the air, and what the one that was asked for costs against the default: latency,
@@ -126,9 +126,9 @@ pub fn rate_in_force(
     }
     let rates = format!("at {}", force.request.mode);
     let question = PredictQuestion::OnAir(force);
-    let PredictAnswer { points, stopped, notes, .. } = answer;
+    let PredictAnswer { points, due, stopped, notes, .. } = answer;
     let answer = predictor.answer(question, &count(devices), &rates);
-    Ok(PredictAnswer { points, stopped, notes, ..answer })
+    Ok(PredictAnswer { points, due, stopped, notes, ..answer })
 }
 
 /// Returns the case of one device that always sends.

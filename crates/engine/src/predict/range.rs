@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use espbench_dot11::radio::WifiMode;
 use espbench_measure::predict::point::{DistanceRow, PlaceSpread};
 use espbench_measure::predict::{PointEstimates, PredictAnswer, PredictQuestion, RangeWanted};
+use espbench_model::text::count as plural;
 use espbench_sim::lab::predict::range::DistanceProspects;
 
 /// Returns how far messages reach at each of these PHY rates. Rates that the chip does not read are left
@@ -35,7 +36,7 @@ pub fn range(
     });
     let rates = match points.as_slice() {
         [only] => format!("at {}", only.setting.rate),
-        all => format!("at {} rates", all.len()),
+        all => format!("at {}", plural(all.len(), "rate")),
     };
     add_distances(predictor, &mut points, modes, is_stopped);
     let mut answer = predictor.answer(PredictQuestion::Range(wanted), "", &rates);

@@ -23,7 +23,9 @@ use espbench_measure::kind::esp_now::mode;
 use espbench_measure::predict::doubt::ChargeDoubts;
 use espbench_measure::predict::frames::MessageTrial;
 use espbench_measure::predict::point::OperatingPoint;
-use espbench_measure::predict::{PointEstimates, PredictAnswer, PredictQuestion, RoomTrial};
+use espbench_measure::predict::{
+    PointEstimates, PredictAnswer, PredictQuestion, RoomTrial, SettingsDue,
+};
 use espbench_measure::run::{RunFacts, Site};
 use espbench_measure::search::fleet::FleetBound;
 use espbench_model::sdkconfig::Chip;
@@ -428,8 +430,8 @@ impl Predictor {
             points: Vec::new(),
             changes: Vec::new(),
             notes: self.notes(),
+            due: SettingsDue::default(),
             stopped: false,
-            stopped_in_changes: false,
         }
     }
 

@@ -193,3 +193,35 @@ fn a_range_that_is_stopped_has_the_rates_that_were_done() {
     assert_eq!((whole.stopped, whole.points.len()), (false, 3));
     assert!(whole.points.iter().any(|it| !it.setting.distances.is_empty()));
 }
+
+/// Rates, and changes of a fleet, of which some were not tried when somebody stopped: no best, and no advice.
+#[test]
+fn what_was_not_tried_is_told_and_nothing_is_the_best() {
+    let predictor = predictor();
+    let modes: Vec<WifiMode> =
+        ["1M", "2M", "5.5M", "11M", "24M"].iter().map(|it| it.parse().unwrap()).collect();
+    let each = u64::from(Effort::default().rooms);
+    let mut stopped = KnownRooms { most: Some((2 * each, false)), ..KnownRooms::new(100) };
+    let answer = espbench_engine::predict::rate(&predictor, 10, &modes, &mut stopped).unwrap();
+    let wanted = "Stopped: 2 of 5 rates were tried; no best can be named.";
+    assert_eq!((answer.stopped, answer.sentences()), (true, vec![wanted.to_string()]));
+    let one = KnownRooms { most: Some((1, false)), ..KnownRooms::new(100) };
+    let answer = espbench_engine::predict::rate(&predictor, 10, &modes, &mut { one }).unwrap();
+    assert!(answer.title.contains("at 1 rate,"), "{}", answer.title);
+    // The fleet itself and one change; of another a part of the rooms.
+    let fleet = |rooms: Option<u64>| {
+        let most = rooms.map(|it| (it, false));
+        let mut runner = KnownRooms { most, ..KnownRooms::new(100) };
+        espbench_engine::predict::fleet(&predictor, &[10], WifiMode::ESP_NOW, &mut runner).unwrap()
+    };
+    let all = fleet(None);
+    let due = all.changes.len() as u32;
+    assert_eq!((all.due.changes, all.stopped), (due, false));
+    let cut = fleet(Some(2 * each + 1));
+    assert_eq!((cut.stopped, cut.changes.len()), (true, 1));
+    let told = cut.sentences();
+    assert_eq!(told[0], format!("Stopped: 1 of {due} changes was tried."));
+    assert!(!told.iter().any(|it| it.starts_with("Next")), "{told:?}");
+    // A signal after the last room cuts nothing.
+    assert!(!fleet(Some((1 + u64::from(due)) * each)).stopped);
+}

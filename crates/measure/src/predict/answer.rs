@@ -20,24 +20,6 @@ use espbench_model::text::{count, counted};
 /// Rates that are named one by one where they tie; of more their number is told.
 const NAMED: usize = 6;
 
-/// Says that rooms were simulated until somebody stopped, so many for each setting.
-pub(super) fn stopped(rooms: impl Iterator<Item = u32>) -> String {
-    let (least, most) =
-        rooms.fold((u32::MAX, 0), |(least, most), it| (least.min(it), most.max(it)));
-    match (least, most) {
-        (0, _) | (_, 0) => "Stopped before the first room was done: nothing is known.".into(),
-        (1, 1) => "Stopped: each figure is of 1 room, and its interval is wide.".into(),
-        (least, most) if least == most => {
-            format!("Stopped: each figure is of {least} rooms, and its interval is wider.")
-        }
-        (least, most) => {
-            format!(
-                "Stopped: figures are of {least} to {most} rooms, and their intervals are wider."
-            )
-        }
-    }
-}
-
 impl PredictAnswer {
     /// Returns the answer in sentences, the most important first.
     #[must_use]
@@ -64,26 +46,6 @@ impl PredictAnswer {
         lines
     }
 
-    /// Says that the prediction was stopped, and of what its figures are.
-    fn cut_short(&self) -> Option<String> {
-        let is_search = matches!(self.question, PredictQuestion::LargestFleet(_));
-        // A search says itself how far it came.
-        let told = is_search && !self.points.is_empty();
-        // Of a range no rooms are simulated.
-        let is_range = matches!(self.question, PredictQuestion::Range(_));
-        let cut = || match self.points.len() {
-            _ if self.stopped_in_changes => {
-                "Stopped before every change was tried; the figures are whole.".into()
-            }
-            0 if is_range => "Stopped before the first PHY rate was done: nothing is known.".into(),
-            n if is_range => {
-                format!("Stopped: this is of {}; others may reach farther.", count(n, "PHY rate"))
-            }
-            _ => stopped(self.points.iter().map(|it| it.rooms)),
-        };
-        (self.stopped && !told).then(cut)
-    }
-
     /// Returns the answer in a sentence, where the figures alone are none.
     pub(super) fn verdict(&self) -> Option<String> {
         let parts = [self.cut_short(), self.cannot_give(), self.whole_verdict()];
@@ -102,7 +64,10 @@ impl PredictAnswer {
                 let lines = self.largest_fleet(search);
                 (!lines.is_empty()).then(|| lines.join(" "))
             }
-            PredictQuestion::Rate => Some(self.rate().join(" ")),
+            PredictQuestion::Rate => {
+                let lines = self.rate();
+                (!lines.is_empty()).then(|| lines.join(" "))
+            }
             PredictQuestion::OnAir(force) => Some(self.on_air(force).join(" ")),
             PredictQuestion::Range(wanted) => Some(self.range(wanted).join(" ")),
         }
@@ -148,6 +113,10 @@ impl PredictAnswer {
     }
 
     fn rate(&self) -> Vec<String> {
+        // The best may be among those that were not tried.
+        if self.lacks_rooms() {
+            return Vec::new();
+        }
         let standings = self.standings();
         let of = |wanted: &[RowStanding]| -> Vec<&PointEstimates> {
             let all = self.points.iter().zip(&standings);
@@ -219,7 +188,7 @@ fn farthest(best: &[&PointEstimates]) -> Option<String> {
 
 /// Says which change to make next, or that none of those tried helps.
 pub(super) fn change_sentence(answer: &PredictAnswer) -> Option<String> {
-    if answer.changes.is_empty() {
+    if answer.changes.is_empty() || answer.lacks_changes() {
         return None;
     }
     let now = answer.told()?;

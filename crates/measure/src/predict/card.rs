@@ -320,7 +320,7 @@ impl PredictAnswer {
             };
             return self.points.iter().map(standing).collect();
         }
-        if self.question != PredictQuestion::Rate {
+        if self.question != PredictQuestion::Rate || self.lacks_rooms() {
             return alloc::vec![RowStanding::Unranked; self.points.len()];
         }
         let allowed = |it: &&PointEstimates| it.p99.value.is_some() && self.keeps(it);
@@ -488,7 +488,7 @@ impl PredictAnswer {
 
     /// Returns the changes that help, of those that ask less of the fleet or of the others: the one that helps most first.
     fn helpful(&self, asks_less: bool) -> Vec<(&ChangeTried, f64)> {
-        let Some(now) = self.told() else { return Vec::new() };
+        let Some(now) = self.told().filter(|_| !self.lacks_changes()) else { return Vec::new() };
         let lead = self.lead(now);
         let figure = |it: &PointEstimates| lead.of(it).value;
         let Some(before) = figure(now) else { return Vec::new() };

@@ -244,10 +244,11 @@ fn latency_by_rate(answer: &PredictAnswer) -> Figure {
         all.push(series(&name, Mark::Line, dots));
     }
     let value = |it: &PointEstimates| it.p99.value;
+    let known = |it: &&PointEstimates| !answer.lacks_rooms() && value(it).is_some();
     let best = answer
         .points
         .iter()
-        .filter(|it| value(it).is_some())
+        .filter(known)
         .min_by(|a, b| value(a).unwrap_or(f64::MAX).total_cmp(&value(b).unwrap_or(f64::MAX)));
     let best = best.map_or_else(String::new, |it| format!(" Lowest: {}.", it.setting.rate));
     let values: Vec<f64> = all.iter().flat_map(|s| &s.points).map(|p| p.y).collect();

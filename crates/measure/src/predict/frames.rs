@@ -1,8 +1,9 @@
 //! One long frame or several short ones: the answer, its tables and its figure.
 
 use super::SECTION;
-use super::answer::{milliseconds, stopped};
+use super::answer::milliseconds;
 use super::card::{Prediction, QuestionKind, RowStanding, overlap, value};
+use super::cut::{SettingsDue, stopped};
 use super::figures::{axis, figure, series};
 use super::range::{beyond, metres_of};
 use super::tables::{interval, result, table};
@@ -147,6 +148,8 @@ pub struct FramesAnswer {
     pub valid_m: f64,
     /// Remarks on the lab that matter for reading the figures, in sentences.
     pub notes: Vec<String>,
+    /// Divisions of all distances, and their rooms, that were due.
+    pub due: SettingsDue,
     /// Whether the search was stopped before its end.
     pub stopped: bool,
 }
@@ -181,7 +184,8 @@ impl FramesAnswer {
             *first = super::tables::capitalized(first);
         }
         let told = (!lines.is_empty()).then(|| format!("{}.", lines.join("; ")));
-        let cut = self.stopped.then(|| stopped(self.points.iter().map(|it| it.rooms)));
+        let cut =
+            self.stopped.then(|| stopped(self.points.iter().map(|it| it.rooms), self.due.rooms));
         cut.into_iter().chain(self.unknown()).chain(told).chain(self.gain()).collect()
     }
 
@@ -255,6 +259,7 @@ impl FramesAnswer {
         }
         add_run(&mut cells, facts);
         Report {
+            incomplete: self.stopped,
             prediction: Some(self.card()),
             cells,
             tables: self.tables(),
@@ -456,6 +461,7 @@ mod tests {
             unknown_m: Vec::new(),
             valid_m: 30.0,
             notes: Vec::new(),
+            due: SettingsDue::default(),
             stopped: false,
         }
     }

@@ -196,8 +196,8 @@ mod tests {
             points,
             changes: Vec::new(),
             notes: Vec::new(),
+            due: crate::predict::SettingsDue::default(),
             stopped: false,
-            stopped_in_changes: false,
         };
         answer.largest_fleet(&search).join("\n    ")
     }

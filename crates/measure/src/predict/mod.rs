@@ -27,6 +27,7 @@ mod answer;
 pub mod battery;
 pub mod card;
 pub mod change;
+mod cut;
 pub mod doubt;
 pub mod effort;
 pub mod energy;
@@ -47,6 +48,7 @@ mod words;
 
 pub use answer::devices;
 pub use card::Prediction;
+pub use cut::SettingsDue;
 pub use largest::FleetSearched;
 pub use limits::FleetLimits;
 pub use point::PointEstimates;

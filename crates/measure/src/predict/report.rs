@@ -2,6 +2,7 @@
 
 use super::battery::Battery;
 use super::change::ChangeTried;
+use super::cut::SettingsDue;
 use super::largest::FleetSearched;
 use super::limits::FleetLimits;
 use super::on_air::RateInForce;
@@ -73,10 +74,10 @@ pub struct PredictAnswer {
     pub changes: Vec<ChangeTried>,
     /// Remarks on the lab that matter for reading the figures, in sentences.
     pub notes: Vec<String>,
+    /// Settings, rooms and changes that were due.
+    pub due: SettingsDue,
     /// The sweep was stopped before its end.
     pub stopped: bool,
-    /// Whether it was stopped while changes were tried: its figures are whole.
-    pub stopped_in_changes: bool,
 }
 
 /// Returns the report of an answer: a pure function of it and the facts.
@@ -104,6 +105,7 @@ pub fn report(facts: &RunFacts, answer: &PredictAnswer) -> Report {
     add_run(&mut cells, facts);
     Report {
         prediction: Some(answer.card()),
+        incomplete: answer.stopped,
         cells,
         tables: tables::of(answer),
         figures: figures::of(&answer.with_doubts()),
@@ -162,7 +164,7 @@ mod tests {
     use alloc::format;
     use alloc::string::String;
 
-    const STOPPED: &str = "Stopped: each figure is of 2 rooms, and its interval is wider.";
+    const STOPPED: &str = "Stopped: each figure is of 2 of 20 rooms, and its interval is wider. No best can be named.";
 
     /// Makes two rooms of so many devices, whose messages take longer the more there are.
     fn point(devices: u32) -> PointEstimates {
@@ -204,8 +206,8 @@ mod tests {
             payload_bytes: 100,
             points: alloc::vec![point(10), point(40)],
             notes: Vec::new(),
+            due: SettingsDue { settings: 2, rooms: 2, changes: 0 },
             stopped: false,
-            stopped_in_changes: false,
         }
     }
 
@@ -330,12 +332,9 @@ mod tests {
         }
         let wanted = ["Simulated: 54M has the lowest p99, 19.900 ms.", "It reaches 290 m."];
         assert_eq!(rates.sentences(), wanted);
-        let cut = PredictAnswer { stopped: true, ..rates.clone() };
-        assert_eq!(cut.sentences(), [STOPPED, wanted[0], wanted[1]]);
-        // Where the figures were done, what was cut is the trial of changes.
-        let whole = PredictAnswer { stopped_in_changes: true, ..cut };
-        let told = "Stopped before every change was tried; the figures are whole.";
-        assert_eq!(whole.sentences(), [told, wanted[0], wanted[1]]);
+        let due = SettingsDue { settings: 2, rooms: 20, changes: 0 };
+        let cut = PredictAnswer { stopped: true, due, ..rates.clone() };
+        assert_eq!(cut.sentences(), [STOPPED]);
         // Nobody can tell rates apart whose intervals overlap.
         rates.points[1].p99.low = Some(19.0);
         rates.points[1].setting.range_is_bounded = true;

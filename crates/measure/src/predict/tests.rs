@@ -3,6 +3,7 @@
 use super::battery::Battery;
 use super::card::{QuestionKind, RowStanding};
 use super::change::{Change, ChangeTried};
+use super::cut::SettingsDue;
 use super::energy::DeviceCharge;
 use super::point::OperatingPoint;
 use super::*;
@@ -46,8 +47,8 @@ fn answer(question: PredictQuestion, points: Vec<PointEstimates>) -> PredictAnsw
         points,
         changes: Vec::new(),
         notes: Vec::new(),
+        due: SettingsDue::default(),
         stopped: false,
-        stopped_in_changes: false,
     }
 }
 
@@ -260,17 +261,18 @@ fn a_card_says_why_it_is_to_be_read_with_care() {
     let mut it = answer(PredictQuestion::Fleet, [point("1M", 10.0, 0.1)].into());
     assert!(it.card().warnings.is_empty());
     it.stopped = true;
+    it.due = SettingsDue { settings: 1, rooms: 40, changes: 0 };
     it.points[0].grows = true;
     let warnings = it.card().warnings;
     assert_eq!(warnings.len(), 1);
     assert!(warnings[0].contains("longer and longer"));
     let sentences = it.sentences();
     assert!(
-        sentences[0].starts_with("Stopped: each figure is of 20 rooms, and its"),
+        sentences[0].starts_with("Stopped: each figure is of 20 of 40 rooms, and its"),
         "{sentences:?}"
     );
     assert!(sentences[1].starts_with("Simulated: with 20 devices"), "{sentences:?}");
-    assert!(it.card().verdict.unwrap().starts_with("Stopped: each figure is of 20 rooms"));
+    assert!(it.card().verdict.unwrap().starts_with("Stopped: each figure is of 20 of 40 rooms"));
     it.points.clear();
     let nothing = "Stopped before the first room was done: nothing is known.";
     assert_eq!(it.card().verdict.as_deref(), Some(nothing));
@@ -286,4 +288,55 @@ fn a_card_reads_back_from_json() {
     // No estimate, no figure: a number that nobody knows is not zero.
     let nothing = answer(PredictQuestion::Fleet, [PointEstimates::default()].into()).card();
     assert_eq!((&nothing.rows[0].p99_ms, &nothing.rows[0].loss_percent), (&None, &None));
+}
+
+/// Of rates that were stopped some were not tried: none of the others is the best.
+#[test]
+fn rates_that_were_stopped_name_no_best() {
+    let points = ["1M", "11M", "5.5M", "2M"].map(|rate| point(rate, 10.0, 0.1));
+    let mut it = answer(PredictQuestion::Rate, points.into());
+    it.points[1].p99 = estimate(1.0, 0.9, 1.1);
+    it.stopped = true;
+    it.due = SettingsDue { settings: 22, rooms: 20, changes: 0 };
+    let wanted = "Stopped: 4 of 22 rates were tried; no best can be named.";
+    assert_eq!(it.sentences(), [wanted]);
+    let card = it.card();
+    assert_eq!(card.verdict.as_deref(), Some(wanted));
+    assert!(card.rows.iter().all(|it| it.standing == RowStanding::Unranked));
+    assert!(card.limited_by.is_empty() && card.next.is_none());
+    let whole = report(&crate::run::RunFacts::default(), &it);
+    assert!(whole.incomplete && whole.cut_short().is_none(), "no run to resume");
+    assert!(whole.figures.iter().all(|it| !it.alt.contains("Lowest")));
+    it.points[3].rooms = 7;
+    let few = "Stopped: 4 of 22 rates were tried, 1 of them in fewer than 20 rooms; no best can be named.";
+    assert_eq!(it.sentences(), [few]);
+    // Each rate has its rooms: what is missing is the throughput of one device.
+    it.points[3].rooms = 20;
+    it.due.settings = 4;
+    let told = it.sentences();
+    assert!(told[0].contains("throughput of one device is missing"), "{told:?}");
+    assert!(told[1].contains("11M has the lowest p99"), "{told:?}");
+    it.stopped = false;
+    assert!(it.sentences()[0].starts_with("Simulated: 11M has the lowest p99"));
+    assert!(!report(&crate::run::RunFacts::default(), &it).incomplete);
+}
+
+/// Of changes that were stopped some were not tried: none is recommended, nor said to be all that there is.
+#[test]
+fn changes_that_were_stopped_have_no_verdict() {
+    let mut it = answer(PredictQuestion::Fleet, [point("1M", 10.0, 0.1)].into());
+    it.stopped = true;
+    it.due = SettingsDue { settings: 1, rooms: 20, changes: 5 };
+    for p99 in [10.0, 5.0] {
+        it.changes = [changed(Change::Rate("11M".into()), p99, 0.1)].into();
+        let told = it.sentences();
+        assert_eq!(told[0], "Stopped: 1 of 5 changes was tried.");
+        assert!(told.iter().all(|it| !it.contains("Next")), "{told:?}");
+        let card = it.card();
+        assert_eq!(card.verdict.as_deref(), Some("Stopped: 1 of 5 changes was tried."));
+        assert_eq!((card.next, card.changes[0].place), (None, None));
+    }
+    assert!(report(&crate::run::RunFacts::default(), &it).incomplete);
+    it.changes.clear();
+    assert_eq!(it.sentences()[0], "Stopped: 0 of 5 changes were tried.");
 }

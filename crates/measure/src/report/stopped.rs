@@ -136,7 +136,8 @@ impl Report {
     /// Says that the run was cut short, and how to complete it; `None` of a run that was not.
     #[must_use]
     pub fn cut_short(&self) -> Option<String> {
-        if !self.incomplete {
+        // A prediction says itself what of it is missing: there is nothing to resume.
+        if !self.incomplete || self.prediction.is_some() {
             return None;
         }
         let resume = format!("espbench run --resume {}", self.run.name);
