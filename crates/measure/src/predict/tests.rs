@@ -389,7 +389,7 @@ fn cluster_low(rooms: &[RoomTrial]) -> f64 {
     crate::cluster::mean(&rates).low.unwrap()
 }
 
-/// What reads the same as before does not help, however narrow the intervals are.
+/// A change that reads the same as before does not help, however narrow the intervals are.
 #[test]
 fn a_gain_that_cannot_be_seen_does_not_help() {
     let sleeping = |mc: f64| {
