@@ -16,6 +16,13 @@ pub struct Estimate {
 }
 
 impl Estimate {
+    /// Returns it as the estimate of what is never below zero, such as a time or a rate: its interval ends there.
+    #[must_use]
+    pub fn not_negative(self) -> Self {
+        let within = |end: Option<f64>| end.map(|it| it.max(0.0));
+        Self { low: within(self.low), high: within(self.high), ..self }
+    }
+
     /// Returns a count or an extreme value: exact for what was seen, without an interval.
     #[must_use]
     pub const fn exact(value: f64, n: u64) -> Self {

@@ -259,7 +259,11 @@ pub(super) fn columns(
         let first = if is_rate { row.rate.clone() } else { row.devices.to_string() };
         let mut texts = vec![(first, None)];
         let busy = value(row.channel_busy_percent.as_ref());
-        texts.extend([value(row.loss_percent.as_ref()), p99(row), busy]);
+        let mut latency = p99(row);
+        if let Some(text) = card.p99_in_places(row) {
+            latency.0 = text;
+        }
+        texts.extend([value(row.loss_percent.as_ref()), latency, busy]);
         texts.push((row.own_busy().unwrap_or_else(|| "-".into()), None));
         let days = row.life_days.as_ref().map_or_else(|| ("-".into(), None), two_digits);
         texts.extend(has_battery.then_some(days));

@@ -308,7 +308,7 @@ fn the_largest_fleet_on_batteries_is_answered_on_one_screen() {
 #[test]
 fn limits_that_no_device_keeps_are_told() {
     let text = search(&["--p99", "1ms", "--every", "5s", "--most", "60"]);
-    assert!(text.contains("no fleet keeps p99 at most 1 ms, not even one device"), "{text}");
+    assert!(text.contains("No fleet keeps p99 at most 1 ms, not even one device"), "{text}");
     insta::assert_snapshot!(text);
     let far = search(&["--loss", "1%", "--room", "open", "--distance", "900", "--most", "9"]);
     assert!(far.contains("Loss is by the retry limit") || far.contains("by distance"), "{far}");
@@ -339,7 +339,7 @@ fn a_search_whose_time_is_over_says_what_is_open() {
     );
     assert!(ran.err.contains("1 s") && ran.err.contains("(--time-limit)"), "{}", ran.err);
     let text = ran.ok();
-    assert!(text.contains("of the numbers tried by then"), "{text}");
+    assert!(text.contains("Of the numbers tried by then"), "{text}");
     assert!(text.contains("do is not known. --time-limit gives it more."), "{text}");
     assert!(text.lines().count() <= 25, "{text}");
 }
@@ -370,7 +370,7 @@ fn no_rate_is_recommended_where_all_break_the_limit() {
     let args = ["rate", "--devices", "3", "--phy-rates", "54M,HT20-MCS7", "--room", "open"];
     let far = ["--distance", "900", "--rooms", "3", "--messages", "300"];
     let text = screen(&[&args[..], &far].concat());
-    assert!(text.contains("neither rate keeps loss at most 1 %"), "{text}");
+    assert!(text.contains("Neither rate keeps loss at most 1 %"), "{text}");
 }
 
 /// How far messages reach, with what is lost there; nothing beyond the model is promised.

@@ -39,6 +39,9 @@ impl PredictAnswer {
         }
         let remedy = self.rate_in_force().and_then(RateInForce::remedy);
         lines.extend(remedy.map(|it| format!("Next: {it}.")));
+        for line in lines.iter_mut().skip(1) {
+            *line = capitalized(line);
+        }
         lines.extend(change_sentence(self).map(|it| format!("Next: {it}.")));
         if let Some(cut) = self.cut_short() {
             lines.insert(0, cut);
@@ -50,6 +53,7 @@ impl PredictAnswer {
     pub(super) fn verdict(&self) -> Option<String> {
         let parts = [self.cut_short(), self.cannot_give(), self.whole_verdict()];
         let lines: Vec<String> = parts.into_iter().flatten().collect();
+        let lines: Vec<String> = lines.iter().map(|it| capitalized(it)).collect();
         (!lines.is_empty()).then(|| lines.join(" "))
     }
 
@@ -145,7 +149,12 @@ impl PredictAnswer {
         let names: Vec<&str> = tied.iter().take(NAMED).map(|it| it.setting.rate.as_str()).collect();
         let more = tied.len().saturating_sub(NAMED);
         let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-        let lowest = format!("{} has the lowest p99, {}", best.setting.rate, p99(best));
+        let shown = self.p99_in_places(best).map(|it| format!("{it} ms"));
+        let lowest = format!(
+            "{} has the lowest p99, {}",
+            best.setting.rate,
+            shown.unwrap_or_else(|| p99(best))
+        );
         let ranked = self.points.len() - left_out.len();
         let mut lines = alloc::vec![match tied.len() {
             0 => format!("{lowest}."),
@@ -212,22 +221,7 @@ pub(super) fn change_sentence(answer: &PredictAnswer) -> Option<String> {
         return Some(format!("nothing that was tried clearly {what} ({})", tried.join(", ")));
     };
     let words = best.change.words();
-    let days = |it: &PointEstimates| {
-        // A datasheet's currents are worth two digits.
-        let life = it.energy.as_ref()?.days(answer.battery.as_ref()?).value?;
-        Some(format!("{} days", digits::two(life)))
-    };
-    let current = |it: &PointEstimates| {
-        let value = it.energy.as_ref().and_then(|it| it.mean_ma.value);
-        format!("{} mA", value.map(digits::two).unwrap_or_default())
-    };
-    let figure = |it: &PointEstimates| match lead {
-        LeadingFigure::Loss => {
-            format!("{} %", digits::estimate(&it.loss.scaled(100.0)).unwrap_or_default())
-        }
-        LeadingFigure::P99 => p99(it),
-        LeadingFigure::Current => days(it).unwrap_or_else(|| current(it)),
-    };
+    let figure = |it: &PointEstimates| lead.words(answer, it);
     let name = match lead {
         LeadingFigure::Loss => "loss",
         LeadingFigure::P99 => "p99",

@@ -447,8 +447,7 @@ impl PredictAnswer {
         }
     }
 
-    /// Returns whether a change makes the leading figure better by more than chance, and breaks no
-    /// limit.
+    /// Returns whether a change makes the leading figure visibly better, by more than chance, and breaks no limit.
     pub(super) fn helps(&self, tried: &ChangeTried) -> bool {
         let Some(now) = self.told() else { return false };
         let is_lower = |new: &Estimate, old: &Estimate| match (new.value, old.value) {
@@ -458,7 +457,8 @@ impl PredictAnswer {
         let is_allowed = self.keeps(&tried.point) || !self.keeps(now);
         let loses_more = is_lower(&now.loss, &tried.point.loss);
         let lead = self.lead(now);
-        let is_better = is_lower(&lead.of(&tried.point), &lead.of(now));
+        let is_better = is_lower(&lead.of(&tried.point), &lead.of(now))
+            && lead.words(self, &tried.point) != lead.words(self, now);
         is_allowed && is_better && (lead == LeadingFigure::Loss || !loses_more)
     }
 

@@ -99,7 +99,8 @@ pub(super) fn widened(estimate: &Estimate, of: impl Fn(f64, &mut NormalDraws) ->
         };
         of(mean + chance / WITHIN * end, normal)
     });
-    Estimate { value, n, low: low.and(drawn_low), high: high.and(drawn_high) }
+    // Latencies, currents and lives are none of them below zero.
+    Estimate { value, n, low: low.and(drawn_low), high: high.and(drawn_high) }.not_negative()
 }
 
 /// Values of the normal distribution, the same in each run.

@@ -83,7 +83,7 @@ impl EnergyEstimates {
             core::array::from_fn(|part| devices().map(|it| of(it)[part]).sum::<f64>() / messages)
         };
         Some(Self {
-            mean_ma: cluster::mean(&means),
+            mean_ma: cluster::mean(&means).not_negative(),
             most_ma: Sorted::new(all).quantile(0.95).value.unwrap_or_default(),
             message_mc: sum(|it| &it.mc),
             message_ms: sum(|it| &it.ms),

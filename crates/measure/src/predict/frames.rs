@@ -72,7 +72,7 @@ impl FramesPoint {
     ) -> Self {
         let per_message = |of: fn(&MessageTrial) -> f64| {
             let sums: Vec<(f64, u64)> = trials.iter().map(|it| (of(it), it.messages)).collect();
-            cluster::mean(&sums)
+            cluster::mean(&sums).not_negative()
         };
         let whole: Vec<Vec<f64>> = trials.iter().map(|it| it.whole_ms.clone()).collect();
         let shares: Vec<(u64, u64)> =
@@ -93,10 +93,11 @@ impl FramesPoint {
             metres,
             rooms: trials.len() as u32,
             delivery: cluster::proportion(&shares),
-            whole: cluster::mean(&means),
+            whole: cluster::mean(&means).not_negative(),
             whole_p99: cluster::quantile(&whole, 0.99),
             air: per_message(|it| it.air_ms),
-            throughput: Estimate { n: shares.iter().map(|it| it.1).sum(), ..cluster::mean(&bits) },
+            throughput: Estimate { n: shares.iter().map(|it| it.1).sum(), ..cluster::mean(&bits) }
+                .not_negative(),
             charge: per_message(|it| it.charge_uc),
         }
     }

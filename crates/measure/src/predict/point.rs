@@ -189,18 +189,19 @@ impl PointEstimates {
             .map(|t| ((t.air.data_ns + t.air.retries_ns) as f64, t.air.window_ns))
             .collect();
         let rooms = trials.len();
+        let throughput = setting.throughput.map(Estimate::not_negative);
         Self {
-            setting,
+            setting: OperatingPoint { throughput, ..setting },
             rooms: rooms as u32,
             messages,
             loss: cluster::proportion(&pairs(|t| (t.lost(), t.messages))),
-            mean: cluster::mean(&sums),
+            mean: cluster::mean(&sums).not_negative(),
             p50: cluster::quantile(&latencies, 0.5),
             p99: cluster::quantile(&latencies, 0.99),
             busy: share_of_time(Estimate { n: rooms as u64, ..cluster::mean(&busy) }),
             own_busy: share(|t| t.air.own_ns),
-            sent_share: Estimate { n: rooms as u64, ..cluster::mean(&sent) },
-            delivered: Estimate { n: delivered, ..cluster::mean(&per_second) },
+            sent_share: Estimate { n: rooms as u64, ..cluster::mean(&sent) }.not_negative(),
+            delivered: Estimate { n: delivered, ..cluster::mean(&per_second) }.not_negative(),
             offered: messages as f64 / seconds,
             causes: causes(trials),
             stages_ms: stages(trials, delivered),

@@ -330,7 +330,7 @@ mod tests {
             point.setting.rate = rate.into();
             point.setting.range_m = Some(metres);
         }
-        let wanted = ["Simulated: 54M has the lowest p99, 19.900 ms.", "It reaches 290 m."];
+        let wanted = ["Simulated: 54M has the lowest p99, 19.90 ms.", "It reaches 290 m."];
         assert_eq!(rates.sentences(), wanted);
         let due = SettingsDue { settings: 2, rooms: 20, changes: 0 };
         let cut = PredictAnswer { stopped: true, due, ..rates.clone() };
@@ -355,7 +355,7 @@ mod tests {
         assert!(forbidden.verdict.unwrap().contains("forbids 1 rate"));
         rates.limits.loss = Some(0.001);
         let none = rates.card().verdict.unwrap();
-        assert_eq!(none, "neither rate keeps loss at most 0.1 %.");
+        assert_eq!(none, "Neither rate keeps loss at most 0.1 %.");
     }
 
     #[test]

@@ -185,7 +185,11 @@ fn curve(answer: &PredictAnswer) -> Table {
     table
 }
 
+/// Column of the 99th percentile among rates.
+const P99: usize = 7;
+
 fn rates(answer: &PredictAnswer) -> Table {
+    let is_compared = answer.question == PredictQuestion::Rate;
     let row = |point: &PointEstimates| {
         let it = &point.setting;
         let mut row = alloc::vec![
@@ -194,6 +198,10 @@ fn rates(answer: &PredictAnswer) -> Table {
             Some(exactly(it.air_us)),
         ];
         row.extend(results(point));
+        // All that are compared have as many decimal places.
+        if let Some(p99) = answer.p99_in_places(point).filter(|_| is_compared) {
+            row[P99] = Some(p99);
+        }
         row.extend(busy(point));
         row.push(it.throughput.as_ref().and_then(digits::estimate));
         row.push(it.range_m.map(|metres| range_words(metres, it.range_is_bounded)));

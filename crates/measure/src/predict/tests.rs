@@ -340,3 +340,94 @@ fn changes_that_were_stopped_have_no_verdict() {
     it.changes.clear();
     assert_eq!(it.sentences()[0], "Stopped: 0 of 5 changes were tried.");
 }
+
+/// Few rooms of which most deliver nothing have a mean whose interval would reach below zero.
+#[test]
+fn no_time_and_no_rate_has_a_bound_below_zero() {
+    let rooms: Vec<RoomTrial> = [1, 1, 1, 1, 40]
+        .map(|many: u64| RoomTrial {
+            messages: 50,
+            latency_ms: (0..many).map(|_| (many * many) as f64).collect(),
+            air: ChannelUse {
+                window_ns: 1_000_000_000,
+                busy_ns: many * many * 100_000,
+                data_ns: many * many * 100_000,
+                ..ChannelUse::default()
+            },
+            ..sleepers(&[[0.0, 0.0, (many * many) as f64, 0.0, 0.0, 0.0]])
+        })
+        .into();
+    let setting = |rate: &str, kbit_s, range_m| OperatingPoint {
+        devices: kbit_s,
+        rate: rate.into(),
+        kbit_s,
+        range_m: Some(range_m),
+        throughput: Some(crate::interval::mean_t(&[0.0, 0.0, 0.0, 0.0, 0.9])),
+        send_ma: Some(100.0),
+        acknowledged: true,
+        ..OperatingPoint::default()
+    };
+    let points = [setting("1M", 1000, 90.0), setting("2M", 2000, 70.0)]
+        .map(|it| PointEstimates::of(it, &rooms));
+    assert!(cluster_low(&rooms) < 0.0, "the interval of the mean itself reaches below zero");
+    for question in [PredictQuestion::Rate, PredictQuestion::Fleet] {
+        let whole =
+            report(&crate::run::RunFacts::default(), &answer(question, points.clone().into()));
+        let drawn = whole.figures.iter().flat_map(|it| {
+            it.series.iter().flat_map(|s| &s.points).map(|dot| (it.id.clone(), dot.low))
+        });
+        let cells = whole.cells.iter().map(|it| (it.id.metric.clone(), it.ci_low));
+        let below: Vec<_> =
+            drawn.chain(cells).filter(|it| it.1.is_some_and(|low| low < 0.0)).collect();
+        assert!(below.is_empty(), "{below:?}");
+    }
+}
+
+/// Returns the lower end of the mean rate of messages, as a mean of any numbers has it.
+fn cluster_low(rooms: &[RoomTrial]) -> f64 {
+    let rates: Vec<(f64, u64)> = rooms.iter().map(|it| (it.latency_ms.len() as f64, 1)).collect();
+    crate::cluster::mean(&rates).low.unwrap()
+}
+
+/// A change that reads the same as before does not help, however narrow the intervals are.
+#[test]
+fn a_gain_that_cannot_be_seen_does_not_help() {
+    let sleeping = |mc: f64| {
+        let rooms: Vec<RoomTrial> =
+            (0..4).map(|_| sleepers(&[[mc, 0.5, 0.5, 0.5, 0.0, 0.5]])).collect();
+        PointEstimates::of(
+            OperatingPoint { devices: 1, rate: "1M".into(), ..OperatingPoint::default() },
+            &rooms,
+        )
+    };
+    let mut it = answer(PredictQuestion::Fleet, [sleeping(1.0)].into());
+    it.battery = Some("CR2032".parse().unwrap());
+    let with = |mc| ChangeTried { change: Change::Rate("11M".into()), point: sleeping(mc) };
+    it.changes = [with(0.999), with(0.5)].into();
+    let card = it.card();
+    assert_eq!(card.changes.iter().map(|it| it.helps).collect::<Vec<_>>(), [false, true]);
+    it.changes.truncate(1);
+    assert!(it.card().next.unwrap().starts_with("nothing that was tried clearly"));
+    // Behind the sentence about the pulses the others begin with a capital letter, too.
+    it.peak_ma = Some(335.0);
+    for line in it.sentences() {
+        assert!(!line.starts_with(char::is_lowercase), "{line}");
+    }
+}
+
+/// The first of those that are compared reads lower than the next one, in the sentence and in the column.
+#[test]
+fn the_lowest_latency_reads_as_the_lowest() {
+    let points = [("24M", 0.985), ("HT20-MCS3", 0.99), ("18M", 0.996), ("1M", 31.26)];
+    let points = points.map(|(rate, p99)| point(rate, p99, 0.1));
+    let it = answer(PredictQuestion::Rate, points.into());
+    let card = it.card();
+    let shown: Vec<String> = card.rows.iter().filter_map(|row| card.p99_in_places(row)).collect();
+    assert_eq!(shown, ["0.985", "0.990", "0.996", "31.260"]);
+    let verdict = card.verdict.unwrap();
+    assert!(verdict.starts_with("24M has the lowest p99, 0.985 ms"), "{verdict}");
+    let table = report(&crate::run::RunFacts::default(), &it).tables;
+    let rates = table.iter().find(|it| it.id == "predict-rates").unwrap();
+    let column: Vec<&str> = rates.rows.iter().filter_map(|row| row[7].as_deref()).collect();
+    assert_eq!(column, ["0.985", "0.990", "0.996", "31.260"]);
+}

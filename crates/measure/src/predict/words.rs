@@ -1,14 +1,16 @@
 //! Figures of a card in words.
 
 use super::answer::p99_ms;
-use super::card::{LimitShare, PredictionRow};
+use super::card::{LeadingFigure, LimitShare, Prediction, PredictionRow, QuestionKind};
 use super::point::PointEstimates;
 use super::range::range_words;
+use super::report::PredictAnswer;
 use crate::cell::Estimate;
 use crate::digits;
 use crate::report::GlanceValue;
 use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 
 impl LimitShare {
     /// Returns the share in words: `waiting for the medium, 47 % of the latency`.
@@ -68,4 +70,71 @@ const fn is_open(low: Option<f64>, high: Option<f64>) -> bool {
 /// Returns the 99th percentile of a point in words.
 pub(super) fn p99(point: &PointEstimates) -> String {
     p99_ms(point).unwrap_or_else(|| "no latency".into())
+}
+
+impl LeadingFigure {
+    /// Returns the figure of a point in words.
+    pub(super) fn words(self, answer: &PredictAnswer, point: &PointEstimates) -> String {
+        let days = || {
+            // A datasheet's currents are worth two digits.
+            let life = point.energy.as_ref()?.days(answer.battery.as_ref()?).value?;
+            Some(format!("{} days", digits::two(life)))
+        };
+        let current = || {
+            let value = point.energy.as_ref().and_then(|it| it.mean_ma.value);
+            format!("{} mA", value.map(digits::two).unwrap_or_default())
+        };
+        match self {
+            Self::Loss => {
+                format!("{} %", digits::estimate(&point.loss.scaled(100.0)).unwrap_or_default())
+            }
+            Self::P99 => p99(point),
+            Self::Current => days().unwrap_or_else(current),
+        }
+    }
+}
+
+/// Decimal places that are tried beyond those of the best value, to tell the next one from it.
+const FURTHER: usize = 3;
+
+/// Returns the decimal places with which the lowest of these values reads other than the next one: those that it is
+/// worth, or more.
+fn places(values: impl Iterator<Item = Estimate>) -> Option<usize> {
+    let mut all: Vec<(f64, Estimate)> = values.filter_map(|it| Some((it.value?, it))).collect();
+    all.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let (first, estimate) = *all.first()?;
+    let next = all.iter().map(|it| it.0).find(|it| *it > first)?;
+    let worth = digits::worth_at_a_glance(first, estimate.low, estimate.high);
+    let least = worth.split_once('.').map_or(0, |it| it.1.len());
+    let differ = |places: &usize| format!("{first:.places$}") != format!("{next:.places$}");
+    Some((least..=least + FURTHER).find(differ).unwrap_or(least))
+}
+
+impl PredictAnswer {
+    /// Prints the 99th percentile of a rate's latency with as many decimal places as all rates have beside it, so that
+    /// their order shows; none where wake times are in doubt, or where nothing is compared.
+    pub(super) fn p99_in_places(&self, point: &PointEstimates) -> Option<String> {
+        let is_in_doubt = self.points.iter().any(PointEstimates::has_doubted_latency);
+        let places = places(self.points.iter().map(|it| it.p99)).filter(|_| !is_in_doubt)?;
+        point.p99.value.map(|it| format!("{it:.places$}"))
+    }
+}
+
+impl Prediction {
+    /// Prints the 99th percentile of a row's latency as [`PredictAnswer`] does in its sentence.
+    #[must_use]
+    pub fn p99_in_places(&self, row: &PredictionRow) -> Option<String> {
+        if self.question != QuestionKind::Rate || self.rows.iter().any(|it| it.p99_is_in_doubt) {
+            return None;
+        }
+        let estimate = |it: &GlanceValue| Estimate {
+            value: Some(it.value),
+            n: 0,
+            low: it.ci_low,
+            high: it.ci_high,
+        };
+        let all = self.rows.iter().filter_map(|it| it.p99_ms.as_ref()).map(estimate);
+        let places = places(all)?;
+        row.p99_ms.as_ref().map(|it| format!("{:.places$}", it.value))
+    }
 }
