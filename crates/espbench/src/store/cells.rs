@@ -10,13 +10,12 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 /// Whether the user stopped a cell, in SQL. An older espbench reads such a cell as one that is pending.
-pub(super) const STOPPED: &str =
-    "(cell.status = 'pending' AND json_extract(cell.facts, '$.stopped') IS NOT NULL)";
+pub(super) const STOPPED: &str = "(cell.status = 'pending' AND json_extract(iif(json_valid(cell.facts), cell.facts, '{}'), '$.stopped') IS NOT NULL)";
 
 /// State of a cell, in SQL. What is pending has no results: they are written in one step with the state.
 pub(super) const STATE: &str = "(CASE
     WHEN cell.status <> 'pending' THEN cell.status
-    WHEN json_extract(cell.facts, '$.stopped') IS NOT NULL THEN 'stopped'
+    WHEN json_extract(iif(json_valid(cell.facts), cell.facts, '{}'), '$.stopped') IS NOT NULL THEN 'stopped'
     WHEN cell.error IS NOT NULL OR cell.counters <> '{}' OR cell.facts <> '{}' THEN 'pending, with results'
     ELSE 'pending' END)";
 

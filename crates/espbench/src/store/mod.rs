@@ -516,7 +516,8 @@ impl Store {
 }
 
 /// Name of the run that a lab's run stands beside, in SQL; NULL for all other runs.
-const BESIDE: &str = "json_extract(run.facts, '$.beside')";
+/// Facts that are no JSON are told where they are read.
+const BESIDE: &str = "json_extract(iif(json_valid(run.facts), run.facts, '{}'), '$.beside')";
 
 /// Returns how many runs are newer than the one that `last` or `last~N` names.
 fn before_last(name: &str) -> Option<u32> {

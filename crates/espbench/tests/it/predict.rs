@@ -293,7 +293,7 @@ fn search(args: &[&str]) -> String {
 #[test]
 fn the_largest_fleet_is_answered_on_one_screen() {
     let text = search(&["--loss", "1%", "--p99", "50ms", "--every", "200ms"]);
-    assert!(text.contains("the largest fleet that keeps loss at most 1 %"), "{text}");
+    assert!(text.contains("largest fleet that keeps loss at most 1 %"), "{text}");
     assert!(text.contains("the limit of p99 is broken"), "{text}");
     insta::assert_snapshot!(text);
 }

@@ -14,6 +14,7 @@
 //! | [`card`] | the answer on one card: verdict, leading figures, what limits them, what to change |
 //! | [`change`] | changes that are tried, each alone |
 //! | `answer` | the answer in sentences |
+//! | `cut` | what was due of a prediction that was stopped, and what it tells then |
 //! | `largest` | that of a search for the largest fleet |
 //! | [`frames`] | one long frame or several short ones |
 //! | `range` | that of a question about range, with its table and figure |

@@ -49,7 +49,7 @@ fn an_address_that_never_answers_gets_three_times_what_came_at_most() {
         let port = back.local_addr().unwrap().port();
         let first = asks(direction, port, length);
         victim.send_to(&first, server.service.address).unwrap();
-        server.says(&format!("{}: iperf UDP", victim.local_addr().unwrap()));
+        server.says(&format!("{}: UDP", victim.local_addr().unwrap()));
         // A test that may go on under its bound has gone as far as it can by then.
         let (until, mut came) = (Instant::now() + Duration::from_millis(1500), 0);
         while Instant::now() < until {
