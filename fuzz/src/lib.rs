@@ -196,7 +196,10 @@ pub fn plan(data: &[u8]) {
     use espbench_measure::plan::{PlanSet, label, print};
     let Ok(text) = std::str::from_utf8(data) else { return };
     let Ok(set) = PlanSet::parse(text) else { return };
-    assert!(set.plans.iter().map(|it| it.workloads.len()).sum::<usize>() <= espbench_measure::plan::MOST_CELLS);
+    assert!(
+        set.plans.iter().map(|it| it.workloads.len()).sum::<usize>()
+            <= espbench_measure::plan::MOST_CELLS
+    );
     assert!(set.steps().len() <= espbench_measure::plan::MOST_STEPS);
     for plan in &set.plans {
         let workloads = &plan.workloads[..plan.workloads.len().min(50)];

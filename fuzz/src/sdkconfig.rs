@@ -25,6 +25,7 @@ pub fn sdkconfig(data: &[u8]) {
     fragment(&mut out, release, lines).expect("a string takes all");
     assert_eq!(read(&out).expect("it was written").settings, reading.settings);
     let question = CheckInput {
+        chip_is_said: true,
         file: "any".into(),
         context: SdkContext {
             chip: reading.chip.unwrap_or(Chip::ALL[usize::from(*kind) % Chip::ALL.len()]),

@@ -1,6 +1,6 @@
 //! Captures, console logs and tables of others, which become traces of links.
 
-use espbench_engine::traces::{CrashReader, TraceSettings, TraceWindows};
+use espbench_engine::traces::{TraceReader, TraceSettings, TraceWindows};
 use espbench_sim::lab::file::Library;
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ fn convert(bytes: &[u8], chunk: usize) -> Option<String> {
         names: Vec::new(),
     };
     let mut windows = TraceWindows::new(settings);
-    let mut reader = CrashReader::of(bytes);
+    let mut reader = TraceReader::of(bytes);
     for part in bytes.chunks(chunk.max(1)) {
         reader.push(part, &mut windows).ok()?;
     }

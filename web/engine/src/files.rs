@@ -122,7 +122,7 @@ fn refused(name: &str, fault: &DoctorFileFault) -> PageError {
         DoctorFileFault::Empty | DoctorFileFault::Binary => {
             "give a log that a terminal has kept as text"
         }
-        DoctorFileFault::LongConfig | DoctorFileFault::Config(_) => {
+        DoctorFileFault::LongConfig | DoctorFileFault::Config(_) | DoctorFileFault::NoOption => {
             "give the sdkconfig that idf.py has written into the project's folder"
         }
         DoctorFileFault::Capture(_) => {
