@@ -20,7 +20,7 @@ pub fn file(path: &Path) -> anyhow::Result<ParsedSdkConfig> {
 /// Reads an sdkconfig, or an sdkconfig.defaults, of a host that may not name the chip beside it.
 ///
 /// # Errors
-/// As [`file`].
+/// As [`file()`].
 pub fn file_beside(path: &Path, beside: Option<Chip>) -> anyhow::Result<ParsedSdkConfig> {
     let text = text(path)?;
     let reading = read_beside(&text, beside)
