@@ -26,11 +26,11 @@ const link = (task, value) => `${host.url}#${task}=${deflateRawSync(Buffer.from(
 
 test("the engine and the page are small", (t) => {
     const assets = readdirSync(join(DIST, "assets"));
-    // As most hosts send it to browsers; those with Brotli send less.
+    // As most hosts send it to browsers; those with Brotli send less. The doctor's rules and their reader take 0.2 MB of it.
     const size = (it) => gzipSync(readFileSync(join(DIST, "assets", it)), { level: 9 }).length;
     const engine = assets.filter((it) => it.endsWith(".wasm"));
     assert.equal(engine.length, 1);
-    assert.ok(size(engine[0]) <= 1_200_000, `${size(engine[0])} bytes compressed`);
+    assert.ok(size(engine[0]) <= 1_450_000, `${size(engine[0])} bytes compressed`);
     const first = readFileSync(join(DIST, "index.html"), "utf8");
     const early = assets.filter((it) => first.includes(it));
     const sum = early.reduce((total, it) => total + size(it), 0);
