@@ -125,8 +125,11 @@ class TuneFlags(TypedDict, total=False):
 class DoctorFlags(TypedDict, total=False):
     """Flags of `doctor`."""
 
+    elf: _Value
+    explain: _Value
     no_proof: bool
     published: bool
+    rules: _Value
     store: _Value
     strict: bool
 
