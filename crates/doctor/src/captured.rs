@@ -128,6 +128,7 @@ impl Evidence {
     fn finding(self, title: String, remedy: &str, confirm: &str) -> CauseFinding {
         CauseFinding {
             cause: self.cause,
+            record: None,
             title,
             certainty: self.certainty,
             incidents: self.incidents,

@@ -207,6 +207,9 @@ impl Certainty {
 pub struct CauseFinding {
     /// The cause.
     pub cause: TroubleCause,
+    /// Record that it was found by: of several that have the cause's stable name, its own weight counts.
+    #[serde(skip)]
+    pub record: Option<NamedCause>,
     /// The cause in words, as a sentence without its full stop.
     pub title: String,
     /// How sure it is.
@@ -233,6 +236,12 @@ pub struct CauseFinding {
 }
 
 impl CauseFinding {
+    /// Returns the record that it was found by, or the first one of its cause.
+    #[must_use]
+    pub fn record(&self) -> Option<&'static CauseRecord> {
+        self.record.map(|it| it.0).or_else(|| self.cause.record())
+    }
+
     /// Returns the finding with another certainty.
     #[must_use]
     pub(crate) fn sure(self, certainty: Certainty) -> Self {

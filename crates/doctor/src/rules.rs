@@ -23,8 +23,8 @@ mod roots;
 mod words;
 
 use crate::finding::{CauseFinding, Certainty, Diagnosis, DiagnosisVerdict, TroubleCause};
-use crate::log::{CLIENT_SERVED, LogEvent, LogPlace, LogSummary, ResetReason};
-use crate::matcher::cause::CauseRecord;
+use crate::log::{LogEvent, LogPlace, LogSummary, ResetReason};
+use crate::matcher::cause::{CauseRecord, NamedCause};
 use crate::reason::{self, ReasonGroup};
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -67,7 +67,8 @@ pub fn diagnose(log: &LogSummary) -> Diagnosis {
                 | LogEvent::EspNowHeard
                 | LogEvent::StationUnserved
                 | LogEvent::StationLost
-        ) || is_served(it)
+                | LogEvent::ClientServed
+        )
     });
     // A client that is back may have been on a cable all the time.
     let left = log.count(|it| *it == LogEvent::ClientLeft);
@@ -75,11 +76,6 @@ pub fn diagnose(log: &LogSummary) -> Diagnosis {
     roots::lower(&mut findings);
     let notes = notes(log, &findings);
     ranked(findings, link + made > 0, notes)
-}
-
-/// Returns whether a client of the device's own access point has an address.
-fn is_served(it: &LogEvent) -> bool {
-    *it == LogEvent::Sign(CLIENT_SERVED)
 }
 
 /// Returns the findings of a log's events.
@@ -148,7 +144,7 @@ fn weight(finding: &CauseFinding) -> f64 {
         TroubleCause::TcpWindow | TroubleCause::OtherBuild => 0.9,
         // A setting is a cause where nothing failed.
         TroubleCause::Settings(_) => 0.5,
-        cause => cause.record().map_or(1.0, |it| match it.weight_if_low {
+        _ => finding.record().map_or(1.0, |it| match it.weight_if_low {
             Some(weight) if finding.certainty == Certainty::Low => weight,
             _ => it.weight,
         }),
@@ -194,6 +190,7 @@ fn shown(
     let incidents = log.count(&is);
     (incidents > 0).then(|| CauseFinding {
         cause: record.trouble(),
+        record: Some(NamedCause(record)),
         title: record.title.clone(),
         certainty: record.certainty,
         incidents,
@@ -312,7 +309,7 @@ fn disconnections(log: &LogSummary, findings: &mut Vec<CauseFinding>) {
         }
         // An end that does not come again is one of the access point's.
         let of_group = |it: &LogEvent| matches!(it, LogEvent::Disconnected(code) if groups.group(*code) == group);
-        if log.linked == Some(true) && all <= 2 && log.is_long_past(of_group) {
+        if all <= 2 && log.is_long_past(of_group) {
             continue;
         }
         if once && (usual || group == ReasonGroup::Steered || code == AUTH_LEAVE) {
@@ -513,6 +510,27 @@ fn edge(log: &LogSummary) -> Option<i8> {
     readings(log).into_iter().max().filter(|it| *it <= FAINT_DBM)
 }
 
+/// Returns remarks on failures that are no findings, since the log goes on for long without them.
+fn past_failures(log: &LogSummary, findings: &[CauseFinding]) -> Vec<String> {
+    let kinds: [(&str, &dyn Fn(&LogEvent) -> bool); 4] = [
+        ("The link ended", &|it| matches!(it, LogEvent::Disconnected(_))),
+        ("A name was not found", &|it| *it == LogEvent::NameFailed),
+        ("A connection failed", &network::is_connection),
+        ("Memory ran out", &|it| *it == LogEvent::NoMemory),
+    ];
+    let is_told = |line| findings.iter().flat_map(|it| &it.evidence).any(|it| it.line == line);
+    let past = kinds.iter().filter(|(_, is)| log.is_long_past(is));
+    let first = past.filter_map(|(what, is)| Some((what, log.places(is).first()?.line)));
+    let untold = first.filter(|(_, line)| !is_told(*line));
+    untold
+        .map(|(what, line)| {
+            format!(
+                "{what} in line {line}, and the log goes on for long without another such failure."
+            )
+        })
+        .collect()
+}
+
 fn notes(log: &LogSummary, findings: &[CauseFinding]) -> Vec<String> {
     let mut notes = Vec::new();
     if air::sleeps(log) && !findings.iter().any(|it| it.cause == TroubleCause::PowerSave) {
@@ -527,6 +545,7 @@ fn notes(log: &LogSummary, findings: &[CauseFinding]) -> Vec<String> {
             ));
         }
     }
+    notes.extend(past_failures(log, findings));
     notes.extend(data::tls_sums(log));
     notes.extend(faint::early_end(log));
     let unlinked = log.count(|it| *it == LogEvent::FailedUnlinked);

@@ -73,6 +73,7 @@ impl RunLosses {
             let share = 100.0 * count as f64 / self.probes.max(1) as f64;
             findings.push(CauseFinding {
                 cause: TroubleCause::Losses(cause),
+                record: None,
                 title: format!("{title} ({count} of {} probes, {share:.1} %)", self.probes),
                 certainty,
                 incidents: count,
@@ -88,6 +89,7 @@ impl RunLosses {
         if self.failures.0 > 0 {
             findings.push(CauseFinding {
                 cause: TroubleCause::CellsFailed,
+                record: None,
                 title: format!("cells could not be measured ({})", self.failures.0),
                 certainty: Certainty::High,
                 incidents: self.failures.0,

@@ -1,6 +1,7 @@
 //! Each rule is tried with its own examples: each of `examples` meets it and no other rule of its topic comes first, and
 //! none of `not` meets it. Files of others are read with the doctor's own, and mistakes in them are told.
 
+use espbench_doctor::log::{plain, records};
 use espbench_doctor::matcher::{RuleBook, RuleFault};
 
 #[test]
@@ -9,6 +10,21 @@ fn each_rule_has_examples_that_meet_it_and_tells_where_they_come_from() {
     let faults = book.rules().filter_map(|it| book.try_examples(it).err());
     let wrong: Vec<String> = faults.map(|it| it.to_string()).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn no_harmless_rule_swallows_what_another_rule_tells() {
+    let book = RuleBook::built_in();
+    let mut swallowed = Vec::new();
+    for rule in book.rules().filter(|it| it.sign.is_some() || it.event.is_some()) {
+        for line in &rule.examples {
+            let line = plain(line);
+            let told = records(&line).iter().flat_map(|it| book.told(it)).collect::<Vec<_>>();
+            let harmless = told.iter().find(|it| it.is_harmless);
+            swallowed.extend(harmless.map(|it| format!("{}: {line} ({})", rule.name, it.rule.name)));
+        }
+    }
+    assert!(swallowed.is_empty(), "{}", swallowed.join("\n"));
 }
 
 /// A rule and a cause of a team's own.
@@ -65,6 +81,16 @@ fn a_mistake_in_a_file_of_rules_is_told_with_its_place() {
             "[\"gateway-lost\"]",
             "[\"gone\"]",
             "own.toml: cause gateway-silent: no rule has the sign gone",
+        ),
+        (
+            "weight = 3",
+            "weight = 3\nmakes = [\"gone\"]",
+            "own.toml: cause gateway-silent: there is no cause gone",
+        ),
+        (
+            "topic = \"our-gateway\"",
+            "topic = \"clause\"",
+            "own.toml: topic clause has turn 3 and aside false: give the file the same, or another topic",
         ),
         ("[\"no answer", "[\"@none\", \"no answer", "own.toml: rule gateway-lost: no list is none"),
     ] {

@@ -192,6 +192,7 @@ pub fn core_entry(name: String, dump: &CoreDump) -> DiagnosisEntry {
     let place = LogPlace { source: EvidenceSource::CoreDump, line: 1, uptime_ms: None, text };
     let finding = CauseFinding {
         cause,
+        record: None,
         title: format!("task {task} crashed: {why}"),
         certainty: Certainty::High,
         incidents: 1,

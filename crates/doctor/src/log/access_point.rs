@@ -17,9 +17,6 @@ const SA_QUERY: u8 = 209;
 /// A client whose handshake of keys did not end.
 const UNPROVED: &str = "ap-client-handshake";
 
-/// A client that had an address.
-pub(crate) const CLIENT_SERVED: SignName = SignName("ap-client-served");
-
 /// A client that did not answer a query of protected management frames.
 const UNANSWERED: &str = "ap-client-sa-query";
 
@@ -30,7 +27,7 @@ const INACTIVE: u8 = 4;
 const SILENT: &str = "ap-client-silent";
 
 /// Signs that are told here, and by no rule.
-pub(crate) const MACHINE_SIGNS: [&str; 4] = [UNPROVED, CLIENT_SERVED.0, UNANSWERED, SILENT];
+pub(crate) const MACHINE_SIGNS: [&str; 3] = [UNPROVED, UNANSWERED, SILENT];
 
 /// The device's own access point.
 #[derive(Clone, Debug, Default)]
@@ -70,7 +67,7 @@ impl OwnAccessPoint {
                 self.served = true;
                 // The line has the address that it gives, and not whose it is: the clients that wait have theirs soon.
                 self.clients.values_mut().for_each(|it| *it = true);
-                return alloc::vec![LogEvent::Sign(CLIENT_SERVED)];
+                return alloc::vec![event];
             }
             LogEvent::ClientLeftAp(reason) => {
                 self.used = false;

@@ -38,7 +38,7 @@ mod summary;
 mod traceback;
 mod wrapped;
 
-pub(crate) use access_point::{CLIENT_SERVED, MACHINE_SIGNS};
+pub(crate) use access_point::MACHINE_SIGNS;
 pub(crate) use boot::named as chip_named;
 pub use event::{
     EspNowError, LogEvent, PhyGeneration, PowerSaveType, ResetReason, SignName, TlsFailure,

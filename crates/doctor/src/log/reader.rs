@@ -105,10 +105,10 @@ impl LogReader {
         self.quiet.is_off = true;
     }
 
-    /// Returns the number of kinds of lines that tell nothing.
+    /// Returns the number of kinds of lines that tell nothing, and that of lines that were passed.
     #[cfg(test)]
-    pub(super) fn kinds_of_lines(&self) -> usize {
-        self.quiet.count()
+    pub(super) fn kinds_and_passed(&self) -> (usize, u64) {
+        (self.quiet.count(), self.quiet.passed)
     }
 
     /// Reads a piece of the log. Bytes that are no UTF-8 count as unknown characters.
@@ -204,6 +204,10 @@ impl LogReader {
         let Some(quiet) = self.quiet.of(line).filter(|it| !self.fills(it.columns)) else {
             return false;
         };
+        #[cfg(test)]
+        {
+            self.quiet.passed += 1;
+        }
         self.widest = self.widest.max(quiet.columns);
         self.begin_line(quiet.head.is_some(), number);
         let near = self.near(number);

@@ -75,11 +75,7 @@ impl Silence {
 
     /// Reads what a terminal says of its port of USB that is gone while the driver starts.
     pub(super) fn unplugged(&self, record: &LogRecord<'_>) -> Option<LogEvent> {
-        let gone = || {
-            let lower = record.text.to_ascii_lowercase();
-            lower.contains("usb serial device") && lower.ends_with("disconnected")
-        };
-        (self.starting && gone()).then_some(LogEvent::Reset(ResetReason::Silent))
+        (self.starting && is_unplugged(record.text)).then_some(LogEvent::Reset(ResetReason::Silent))
     }
 
     /// Reads the ROM's first words in a line that the radio's start began: the device was reset while it printed it.
@@ -137,11 +133,18 @@ pub(super) fn concerns(record: &LogRecord<'_>) -> bool {
         || text.starts_with("phy_v")
         || text.contains("ESP-ROM:")
         || text.starts_with(ASKS)
+        || is_unplugged(text)
         || address::asks_address(text)
         || address::bare_address(text).is_some()
         || is_page(text.trim())
         // An address or a number.
         || !text.bytes().any(|it| it.is_ascii_alphabetic() || it >= 0x80)
+}
+
+/// Returns whether a terminal says that its port of USB is gone.
+fn is_unplugged(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    lower.contains("usb serial device") && lower.ends_with("disconnected")
 }
 
 /// Returns whether a text is the address of a page.

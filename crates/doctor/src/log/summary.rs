@@ -17,7 +17,7 @@ const MOMENT_LINES: u64 = 3;
 const PAST_MS: u64 = 300_000;
 
 /// Lines behind it, where no time is known.
-const PAST_LINES: u64 = 30;
+const PAST_LINES: u64 = 300;
 
 /// Places kept of each event.
 pub(super) const PLACES: usize = 8;
@@ -116,16 +116,19 @@ impl LogSummary {
         1 + places.windows(2).filter(is_next).count() as u64
     }
 
-    /// Returns whether what a test picks came at one moment alone, and the log of a device that has not lost its network goes on
-    /// for long without it: its program made it good.
+    /// Returns whether what a test picks came at one moment alone, and the log of a device that is in its network, and has not
+    /// started anew since, goes on for long without it: its program made it good.
     pub fn is_long_past(&self, is: impl Fn(&LogEvent) -> bool) -> bool {
-        let last = self.places(&is).last().and_then(|it| it.uptime_ms);
-        let goes_on = match self.last_ms.zip(last).and_then(|(now, at)| now.checked_sub(at)) {
-            Some(since) if since > 0 => since >= PAST_MS,
+        let (last, line) =
+            (self.places(&is).last().and_then(|it| it.uptime_ms), self.last_line(&is));
+        let goes_on = match self.last_ms.zip(last) {
             // No later line has a time.
-            _ => self.lines >= self.last_line(&is) + PAST_LINES,
+            Some((now, at)) if now == at => self.lines >= line + PAST_LINES,
+            Some((now, at)) => now.checked_sub(at).is_some_and(|it| it >= PAST_MS),
+            None => self.lines >= line + PAST_LINES,
         };
-        self.linked != Some(false) && goes_on && self.moments(is) == 1
+        let restarted = self.last_line(|it| matches!(it, LogEvent::Reset(_))) > line;
+        self.linked == Some(true) && !restarted && goes_on && self.moments(is) == 1
     }
 
     /// Returns the number of the last line with an event that a test picks, 0 where there is none.

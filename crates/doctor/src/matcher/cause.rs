@@ -114,7 +114,15 @@ impl CauseRecord {
     }
 
     /// Finds what is wrong with the record.
-    pub(super) fn check(&self, signs: &[&str]) -> Result<(), RuleMistake> {
+    pub(super) fn check(&self, signs: &[&str], causes: &[&str]) -> Result<(), RuleMistake> {
+        let is_cause = |it: &str| match it.strip_suffix('*') {
+            Some(begin) => causes.iter().any(|it| it.starts_with(begin)),
+            None => causes.contains(&it),
+        };
+        let others = self.makes.iter().chain(&self.hidden_by);
+        if let Some(other) = others.into_iter().find(|it| !is_cause(it)) {
+            return Err(format!("cause {}: there is no cause {other}", self.name));
+        }
         let unknown = self
             .signs
             .iter()

@@ -16,7 +16,7 @@ pub(super) fn is_setting(text: &str, hit: &Match) -> bool {
 
 /// Returns whether a sign is in the path of a page or a file: `/fail.css`, `https://mill.example/error`.
 fn is_of_path(text: &str, hit: &Match) -> bool {
-    let from = text[..hit.start].rfind(' ').map_or(0, |it| it + 1);
+    let from = text[..hit.start].rfind([' ', ',', ';', '|']).map_or(0, |it| it + 1);
     let token = &text[from..hit.start];
     token.starts_with('/') || token.contains("://")
 }

@@ -43,11 +43,18 @@ impl SearchPattern {
 }
 
 impl DigitRules {
-    /// Collects what rules know of digits.
-    pub(super) fn of(patterns: &[SearchPattern], rules: &[ReadyRule]) -> Result<Self, String> {
+    /// Collects what rules know of digits. `is_of_words` says whether the reading by words knows a pattern by its place.
+    pub(super) fn of(
+        patterns: &[SearchPattern],
+        rules: &[ReadyRule],
+        is_of_words: impl Fn(usize) -> bool,
+    ) -> Result<Self, String> {
         let known = patterns.iter().enumerate().filter(|it| it.1.knows_digits());
-        let known: Vec<(LinePattern, usize)> =
-            known.map(|(at, it)| (it.pattern.masked(), at)).collect();
+        let masked = known.map(|(at, it)| {
+            let pattern = it.pattern.masked();
+            (if is_of_words(at) { pattern.anywhere() } else { pattern }, at)
+        });
+        let known: Vec<(LinePattern, usize)> = masked.collect();
         let (keys, patterns_of) = load::by_key(known.iter().map(|it| (it.0.key(), it.clone())))?;
         let (mut components, mut timed) = (Vec::new(), Vec::new());
         for (at, it) in rules.iter().enumerate() {

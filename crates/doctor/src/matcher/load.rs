@@ -5,6 +5,7 @@ use super::digits::DigitRules;
 use super::mbedtls::TlsCodes;
 use super::pattern::LinePattern;
 use super::rule::{PatternList, Rule, RuleFile};
+use super::search::has_one;
 use super::words::{self, FACTS, WordTopics};
 use super::{Groups, ReadyRule, RuleBook, SearchPattern, Topic};
 use crate::log::MACHINE_SIGNS;
@@ -182,7 +183,7 @@ impl Making {
 /// Lists within lists, at most.
 const MOST_DEPTH: u8 = 4;
 
-/// Patterns that rules name, those of lists each time, at most: the doctor's own rules have some 20,000.
+/// Patterns that rules name, those of lists each time, at most: some 20 times those of the doctor's own rules.
 const MOST_NAMED: usize = 500_000;
 
 /// Groups of a rule.
@@ -265,11 +266,23 @@ impl RuleBook {
         for (name, file) in files {
             let RuleFile { topic, turn, aside, rules: read, .. } = file;
             for mut rule in read {
-                let topic = rule.topic.get_or_insert_with(|| topic.clone());
-                let at = topics.iter().position(|it| it.name == *topic).unwrap_or_else(|| {
+                let is_of_file = rule.topic.is_none();
+                let topic = rule.topic.get_or_insert_with(|| topic.clone()).clone();
+                let at = topics.iter().position(|it| it.name == topic).unwrap_or_else(|| {
                     topics.push(Topic { name: topic.clone(), turn, aside });
                     topics.len() - 1
                 });
+                let known = &topics[at];
+                // A rule that names a topic of another file has that topic's turn.
+                if is_of_file && (known.turn, known.aside) != (turn, aside) {
+                    return Err(RuleFault::of(
+                        &name,
+                        format!(
+                            "topic {topic} has turn {} and aside {}: give the file the same, or another topic",
+                            known.turn, known.aside
+                        ),
+                    ));
+                }
                 rule.file.clone_from(&name);
                 let tags = rule.component.iter_mut().chain(&mut rule.not_component);
                 tags.for_each(|it| *it = super::pattern::lower(it));
@@ -291,8 +304,9 @@ impl RuleBook {
         causes.extend(others_causes);
         let told = rules.iter().filter_map(|it| it.0.sign.as_deref());
         let signs: Vec<&str> = told.chain(MACHINE_SIGNS).collect();
+        let names: Vec<&str> = causes.iter().map(|it| it.1.stable_name()).collect();
         for (file, cause) in &causes {
-            cause.check(&signs).map_err(|why| RuleFault::of(file, why))?;
+            cause.check(&signs, &names).map_err(|why| RuleFault::of(file, why))?;
         }
         let tls = toml::from_str(TLS).map_err(|it| RuleFault::of_toml("mbedtls.toml", TLS, &it))?;
         let causes = causes.into_iter().map(|it| it.1).collect();
@@ -337,7 +351,7 @@ impl Making {
             words::sign_lists("").map(|it| self.group(&it)).collect::<Result<_, _>>()?;
         let all_signs: Vec<usize> =
             words::sign_lists("?").map(|it| self.group(&it)).collect::<Result<_, _>>()?;
-        let word_topics = WordTopics::of(&topics);
+        let word_topics = WordTopics::of(&topics)?;
         let groups = self.groups.len();
         let mut rules_of = [(); 2].map(|()| alloc::vec![Vec::<usize>::new(); groups]);
         let mut of_component = Vec::new();
@@ -380,7 +394,10 @@ impl Making {
                 set[group / 64] |= 1 << (group % 64);
             }
         }
-        let digits = DigitRules::of(&self.patterns, &ready)?;
+        let word_rules = ready.iter().filter(|it| topics[it.topic].of_words());
+        let of_words: Vec<usize> = word_rules.flat_map(ReadyRule::groups).collect();
+        let is_of_words = |at: usize| has_one(&groups_of[at], &of_words);
+        let digits = DigitRules::of(&self.patterns, &ready, is_of_words)?;
         let of_words = (0..groups).filter(|it| !rules_of[1][*it].is_empty());
         let word_keys = set_of(&of_words.collect::<Vec<_>>(), groups);
         let mut turns: Vec<usize> =

@@ -71,6 +71,13 @@ struct ReadyRule {
     in_front: Option<usize>,
 }
 
+impl ReadyRule {
+    /// Returns all groups that decide on it.
+    fn groups(&self) -> impl Iterator<Item = usize> + '_ {
+        [&self.needs, &self.excludes, &self.excuses].into_iter().flatten().copied()
+    }
+}
+
 /// A topic of rules.
 #[derive(Debug)]
 struct Topic {

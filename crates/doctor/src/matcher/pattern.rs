@@ -208,6 +208,11 @@ impl LinePattern {
         })
     }
 
+    /// Returns the pattern without its begin and end: a clause of a text may begin and end anywhere.
+    pub(super) fn anywhere(self) -> Self {
+        Self { begins: false, ends: false, ..self }
+    }
+
     /// Returns the pattern with 0 in place of each digit.
     pub(super) fn masked(&self) -> Self {
         let mut pattern = self.clone();

@@ -42,8 +42,8 @@ pub(super) struct BestRules(Vec<(usize, usize, Match)>);
 
 impl BestRules {
     /// Returns the rule that comes first in a topic, with its match.
-    pub(super) fn of(&self, topic: Option<usize>) -> Option<(usize, Match)> {
-        self.0.iter().find(|it| Some(it.0) == topic).map(|it| (it.1, it.2))
+    pub(super) fn of(&self, topic: usize) -> Option<(usize, Match)> {
+        self.0.iter().find(|it| it.0 == topic).map(|it| (it.1, it.2))
     }
 
     /// Returns all rules.
@@ -111,7 +111,7 @@ impl<'r> RecordReading<'r> {
                 break;
             }
             turn = next;
-            let Some((at, found)) = best.of(Some(topic)) else { continue };
+            let Some((at, found)) = best.of(topic) else { continue };
             let rule = &book.rules[at].rule;
             let event = event::of(rule, &found, self.record.text, &self.text);
             decided |= turn == 0 || event.is_some() && !book.topics[topic].aside;

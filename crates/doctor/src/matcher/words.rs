@@ -3,10 +3,12 @@
 //! Programs say the same thing in words of their own: "could not join the network", "MQTT: no luck, rc -2". The rules of the turn
 //! [`TURN`] tell what such a clause says; here is how a record is cut into clauses, and what is known of each.
 
+use super::load::RuleMistake;
 use super::rule::{Rule, SubjectFamily};
 use super::search::{BestRules, RecordReading, TextView};
 use super::{Topic, event};
 use crate::log::{LogEvent, RecordLevel, WordCause};
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -55,45 +57,49 @@ const DOTS: usize = 30;
 const BOOTS_MS: u64 = 5000;
 
 /// Topics of this reading, by their places.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct WordTopics {
-    clause: [Option<usize>; 3],
-    subject: Option<usize>,
-    subject_network: Option<usize>,
-    waits: Option<usize>,
-    none: Option<usize>,
-    made: Option<usize>,
-    pending: Option<usize>,
-    restarts: Option<usize>,
-    bluetooth: Option<usize>,
-    skip: Option<usize>,
-    bare: Option<usize>,
-    reason: Option<usize>,
+    clause: [usize; 3],
+    subject: usize,
+    subject_network: usize,
+    waits: usize,
+    none: usize,
+    made: usize,
+    pending: usize,
+    restarts: usize,
+    bluetooth: usize,
+    skip: usize,
+    bare: usize,
+    reason: usize,
 }
 
 impl WordTopics {
     /// Returns whether a topic is of what a record tells: not of what it speaks of.
     pub(super) fn tells(&self, topic: usize) -> bool {
         let [first, named, linked] = self.clause;
-        [first, named, linked, self.waits, self.made, self.bare].contains(&Some(topic))
+        [first, named, linked, self.waits, self.made, self.bare].contains(&topic)
     }
 
-    pub(super) fn of(topics: &[Topic]) -> Self {
-        let at = |name: &str| topics.iter().position(|it| it.name == name);
-        Self {
-            clause: ["clause", "clause-named", "clause-linked"].map(at),
-            subject: at("subject"),
-            subject_network: at("subject-network"),
-            waits: at("waits"),
-            none: at("words-none"),
-            made: at("made"),
-            pending: at("pending"),
-            restarts: at("restarts"),
-            bluetooth: at("bluetooth"),
-            skip: at("skip"),
-            bare: at("bare"),
-            reason: at("reason-beside"),
-        }
+    /// Finds the topics by their names.
+    pub(super) fn of(topics: &[Topic]) -> Result<Self, RuleMistake> {
+        let at = |name: &str| {
+            let place = topics.iter().position(|it| it.name == name);
+            place.ok_or_else(|| format!("no rule has the topic {name}"))
+        };
+        Ok(Self {
+            clause: [at("clause")?, at("clause-named")?, at("clause-linked")?],
+            subject: at("subject")?,
+            subject_network: at("subject-network")?,
+            waits: at("waits")?,
+            none: at("words-none")?,
+            made: at("made")?,
+            pending: at("pending")?,
+            restarts: at("restarts")?,
+            bluetooth: at("bluetooth")?,
+            skip: at("skip")?,
+            bare: at("bare")?,
+            reason: at("reason-beside")?,
+        })
     }
 }
 
@@ -126,7 +132,7 @@ impl RecordReading<'_> {
             return None;
         }
         let best = self.whole_words();
-        let has = |topic: Option<usize>| best.of(topic).is_some();
+        let has = |topic: usize| best.of(topic).is_some();
         let bluetooth = has(topics.bluetooth);
         // A server of Bluetooth is none of the network.
         let family = self
@@ -252,12 +258,12 @@ impl RecordReading<'_> {
         self.family_of(&self.best(&view, true), self.book.word_topics.subject)
     }
 
-    fn family_of(&self, best: &BestRules, topic: Option<usize>) -> Option<SubjectFamily> {
+    fn family_of(&self, best: &BestRules, topic: usize) -> Option<SubjectFamily> {
         let (at, _) = best.of(topic)?;
         self.book.rules[at].rule.family
     }
 
-    fn event_of(&self, best: &BestRules, topic: Option<usize>) -> Option<LogEvent> {
+    fn event_of(&self, best: &BestRules, topic: usize) -> Option<LogEvent> {
         let (at, found) = best.of(topic)?;
         event::of(&self.book.rules[at].rule, &found, self.record.text, &self.text)
     }

@@ -131,7 +131,7 @@ fn heap(log: &LogSummary, out: &mut Vec<CauseFinding>) {
     };
     // One allocation that failed, and nothing that followed, did no harm.
     let crashed = log.count(|it| matches!(it, LogEvent::Reset(_) | LogEvent::CrashOfMemory)) > 1;
-    let is_past = !crashed && log.linked == Some(true) && log.is_long_past(none);
+    let is_past = !crashed && log.is_long_past(none);
     let none = if is_past { None } else { finding(log, "heap", none) };
     let low = |it: &LogEvent| matches!(it, LogEvent::FreeHeap(bytes) if *bytes < LEAST_HEAP);
     out.extend(none.or_else(|| finding(log, "heap-low", low)));

@@ -3,9 +3,10 @@
 use crate::finding::{CauseFinding, Certainty, TroubleCause};
 use alloc::vec::Vec;
 
-/// Returns whether one cause makes another.
-fn makes(root: TroubleCause, other: TroubleCause) -> bool {
-    root.record().is_some_and(|it| it.makes(&other.name()))
+/// Returns whether a cause follows from a finding, by the finding's record or by the first one of its cause.
+fn makes(root: &CauseFinding, other: TroubleCause) -> bool {
+    let records = [root.record(), root.cause.record()];
+    records.into_iter().flatten().any(|it| it.makes(&other.name()))
 }
 
 /// Lowers the certainty of findings that follow from one that came before them in the log, and is no guess itself.
@@ -39,7 +40,5 @@ pub(super) fn order(findings: &mut Vec<CauseFinding>) {
 /// Returns whether a finding follows from another one.
 fn follows(finding: &CauseFinding, root: &CauseFinding) -> bool {
     let first = |it: &CauseFinding| it.evidence.iter().map(|it| it.line).min();
-    root.certainty > Certainty::Low
-        && makes(root.cause, finding.cause)
-        && first(root) <= first(finding)
+    root.certainty > Certainty::Low && makes(root, finding.cause) && first(root) <= first(finding)
 }

@@ -10,6 +10,13 @@ fn diagnosis(log: &str) -> Diagnosis {
     diagnose(&reader.finish())
 }
 
+#[test]
+fn each_cause_that_is_looked_for_has_a_record() {
+    let book = crate::matcher::RuleBook::built_in();
+    let without: Vec<_> = ASKED.into_iter().filter(|it| book.cause(it).is_none()).collect();
+    assert!(without.is_empty(), "{without:?}");
+}
+
 const JOINED: &str = "I (900) wifi:state: assoc -> run (0x10)\n\
     I (910) wifi:security: WPA2-PSK, phy: bgn, rssi: -58\n\
     I (920) wifi:pm start, type: 1\n\

@@ -161,6 +161,7 @@ fn cause(
     }
     Some(CauseFinding {
         cause: TroubleCause::Settings(found.rule),
+        record: None,
         title: found.what.clone(),
         certainty,
         incidents: 1,
@@ -241,6 +242,7 @@ fn other_build(it: &Checkable<'_>, context: &SdkContext, out: &mut SettingsCheck
     evidence.truncate(PLACES);
     out.findings.push(CauseFinding {
         cause: TroubleCause::OtherBuild,
+        record: None,
         title: "the firmware on the board was not built with this sdkconfig".into(),
         certainty: Certainty::High,
         incidents: 1,

@@ -87,7 +87,7 @@ fn written() -> String {
     let (rules, causes) = (book.rules().count(), book.causes().count());
     let _ = write!(
         out,
-        "\n## All rules\n\n{rules} rules in {} topics, and {causes} causes that signs are of.\n",
+        "\n## All rules\n\n{rules} rules in {} topics, and {causes} records of causes.\n",
         topics.len()
     );
     for (topic, rules) in topics {
