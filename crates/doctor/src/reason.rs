@@ -117,7 +117,7 @@ struct ReasonFile {
 /// Returns the file of reasons.
 fn file() -> &'static ReasonFile {
     REASONS.get_or_init(|| {
-        let text = include_str!("../rules/reasons.toml");
+        let text = include_str!(concat!(env!("OUT_DIR"), "/reasons.toml"));
         Box::new(toml::from_str(text).expect("the reasons are tested"))
     })
 }

@@ -2,11 +2,34 @@
 //! none of `not` meets it. Files of others are read with the doctor's own, and mistakes in them are told.
 
 use espbench_doctor::log::{plain, records};
+use espbench_doctor::matcher::rule::Rule;
 use espbench_doctor::matcher::{RuleBook, RuleFault};
+use std::fs;
+use std::path::Path;
+use std::sync::OnceLock;
+
+/// Returns the doctor's own rules with their examples.
+fn whole() -> &'static RuleBook {
+    static BOOK: OnceLock<RuleBook> = OnceLock::new();
+    BOOK.get_or_init(|| {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("rules");
+        RuleBook::from_whole_files(|it| fs::read_to_string(folder.join(it)).unwrap()).unwrap()
+    })
+}
+
+#[test]
+fn rules_lose_nothing_that_decides_where_their_examples_are_left_out() {
+    let names = |book: &RuleBook| book.rules().map(|it| it.name.clone()).collect::<Vec<_>>();
+    assert_eq!(names(whole()), names(RuleBook::built_in()));
+    for (ours, whole) in RuleBook::built_in().rules().zip(whole().rules()) {
+        let (examples, not, source) = Default::default();
+        assert_eq!(*ours, Rule { examples, not, source, ..whole.clone() });
+    }
+}
 
 #[test]
 fn each_rule_has_examples_that_meet_it_and_tells_where_they_come_from() {
-    let book = RuleBook::built_in();
+    let book = whole();
     let faults = book.rules().filter_map(|it| book.try_examples(it).err());
     let wrong: Vec<String> = faults.map(|it| it.to_string()).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -14,14 +37,15 @@ fn each_rule_has_examples_that_meet_it_and_tells_where_they_come_from() {
 
 #[test]
 fn no_harmless_rule_swallows_what_another_rule_tells() {
-    let book = RuleBook::built_in();
+    let book = whole();
     let mut swallowed = Vec::new();
     for rule in book.rules().filter(|it| it.sign.is_some() || it.event.is_some()) {
         for line in &rule.examples {
             let line = plain(line);
             let told = records(&line).iter().flat_map(|it| book.told(it)).collect::<Vec<_>>();
             let harmless = told.iter().find(|it| it.is_harmless);
-            swallowed.extend(harmless.map(|it| format!("{}: {line} ({})", rule.name, it.rule.name)));
+            swallowed
+                .extend(harmless.map(|it| format!("{}: {line} ({})", rule.name, it.rule.name)));
         }
     }
     assert!(swallowed.is_empty(), "{}", swallowed.join("\n"));

@@ -18,10 +18,10 @@ use alloc::vec::Vec;
 use core::fmt;
 use espbench_model::text::place;
 
-/// Names a file of rules, with its text.
+/// Names a file of rules, with its text as `build.rs` leaves it: without comments, examples and sources.
 macro_rules! files {
     ($($name:literal)*) => {
-        [$(($name, include_str!(concat!("../../rules/", $name)))),*]
+        [$(($name, include_str!(concat!(env!("OUT_DIR"), "/", $name)))),*]
     };
 }
 
@@ -39,7 +39,7 @@ const CAUSES: &[(&str, &str)] = &files!(
 );
 
 /// Errors of mbedTLS.
-const TLS: &str = include_str!("../../rules/mbedtls.toml");
+const TLS: &str = include_str!(concat!(env!("OUT_DIR"), "/mbedtls.toml"));
 
 /// Mistake of a rule or a cause, in words.
 pub(super) type RuleMistake = String;
@@ -243,10 +243,24 @@ impl RuleBook {
     /// # Errors
     /// Where a file is no TOML of rules, a pattern is none, or two rules have one name.
     pub fn from_files(others: &[(&str, &str)]) -> Result<Self, RuleFault> {
+        Self::of_files(&[FILES, others].concat())
+    }
+
+    /// Reads the doctor's own rules from texts that have their examples and sources, in the order of their names.
+    ///
+    /// # Errors
+    /// As [`Self::from_files`].
+    pub fn from_whole_files(text_of: impl Fn(&str) -> String) -> Result<Self, RuleFault> {
+        let texts: Vec<(&str, String)> =
+            FILES.iter().map(|(name, _)| (*name, text_of(name))).collect();
+        Self::of_files(&texts.iter().map(|(name, text)| (*name, &**text)).collect::<Vec<_>>())
+    }
+
+    fn of_files(all: &[(&str, &str)]) -> Result<Self, RuleFault> {
         let mut making = Making::default();
         let mut files: Vec<(String, RuleFile)> = Vec::new();
         let mut others_causes: Vec<(String, CauseRecord)> = Vec::new();
-        for (name, text) in FILES.iter().copied().chain(others.iter().copied()) {
+        for (name, text) in all.iter().copied() {
             let fault = |why: String| RuleFault::of(name, why);
             let mut file: RuleFile =
                 toml::from_str(text).map_err(|it| RuleFault::of_toml(name, text, &it))?;
@@ -310,7 +324,7 @@ impl RuleBook {
         }
         let tls = toml::from_str(TLS).map_err(|it| RuleFault::of_toml("mbedtls.toml", TLS, &it))?;
         let causes = causes.into_iter().map(|it| it.1).collect();
-        let name = others.last().map_or("", |it| it.0);
+        let name = all.last().map_or("", |it| it.0);
         making.book(topics, rules, causes, tls).map_err(|why| RuleFault::of(name, why))
     }
 }

@@ -156,7 +156,7 @@ impl SubjectFamily {
 }
 
 /// A rule.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rule {
     /// Name, one of a kind.
@@ -222,11 +222,13 @@ pub struct Rule {
     /// Rules of a higher priority come first; of two alike, the one that stands first.
     #[serde(default)]
     pub priority: i16,
-    /// Lines that meet the rule.
+    /// Lines that meet the rule. A team's rule has one; of the doctor's own, only its files have them.
+    #[serde(default)]
     pub examples: Vec<String>,
     /// Lines that do not.
     #[serde(default)]
     pub not: Vec<String>,
-    /// Where such lines come from: file and releases, or program.
+    /// Where such lines come from: file and releases, or program; it stands as the examples do.
+    #[serde(default)]
     pub source: String,
 }

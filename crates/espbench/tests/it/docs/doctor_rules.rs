@@ -6,6 +6,7 @@ use espbench_doctor::matcher::RuleBook;
 use espbench_doctor::matcher::rule::Rule;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::fs;
 
 const PAGE: &str = "docs/doctor-rules.md";
 
@@ -78,7 +79,9 @@ fn says(book: &RuleBook, rule: &Rule) -> String {
 }
 
 fn written() -> String {
-    let book = RuleBook::built_in();
+    let folder = root("crates/doctor/rules");
+    let book =
+        RuleBook::from_whole_files(|it| fs::read_to_string(folder.join(it)).unwrap()).unwrap();
     let mut topics: BTreeMap<&str, Vec<&Rule>> = BTreeMap::new();
     for rule in book.rules() {
         topics.entry(rule.topic.as_deref().unwrap_or_default()).or_default().push(rule);
