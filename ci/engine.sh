@@ -38,7 +38,7 @@ set -- build --quiet --release --locked --manifest-path web/engine/Cargo.toml --
 if [ $compiler = debian ]; then
     RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1 CARGO_TARGET_DIR=$folder \
         RUSTFLAGS="-C linker=wasm-ld -Zunstable-options -Cpanic=immediate-abort -Zlocation-detail=none" \
-        /usr/bin/cargo "$@" -Zbuild-std=std,panic_abort >&2
+        /usr/bin/cargo "$@" -Zbuild-std=std,panic_abort -Zbuild-std-features=optimize_for_size >&2
 else
     CARGO_TARGET_DIR=$folder cargo "$@" >&2
 fi

@@ -30,7 +30,7 @@ test("the engine and the page are small", (t) => {
     const size = (it) => gzipSync(readFileSync(join(DIST, "assets", it)), { level: 9 }).length;
     const engine = assets.filter((it) => it.endsWith(".wasm"));
     assert.equal(engine.length, 1);
-    assert.ok(size(engine[0]) <= 1_450_000, `${size(engine[0])} bytes compressed`);
+    assert.ok(size(engine[0]) <= 1_200_000, `${size(engine[0])} bytes compressed`);
     const first = readFileSync(join(DIST, "index.html"), "utf8");
     const early = assets.filter((it) => first.includes(it));
     const sum = early.reduce((total, it) => total + size(it), 0);

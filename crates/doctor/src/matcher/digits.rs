@@ -1,10 +1,10 @@
 //! Readings that do not depend on digits: the same line with other numbers and another time says the same.
 
+use super::keys::KeySearch;
 use super::pattern::LinePattern;
 use super::rule::SubjectFamily;
 use super::search::{RecordReading, bits, has, has_all, has_one, is_tag, unite};
 use super::{Groups, ReadyRule, RuleBook, SearchPattern, Subject, load};
-use aho_corasick::AhoCorasick;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 #[derive(Debug)]
 pub(super) struct DigitRules {
     /// Looks for the keys of patterns that other digits may meet.
-    keys: AhoCorasick,
+    keys: KeySearch,
     /// For each key those patterns, with 0 in place of each digit, and their places.
     patterns_of: Vec<Vec<(LinePattern, usize)>>,
     /// Components that have digits, with 0 in place of each.
@@ -75,7 +75,7 @@ impl RuleBook {
             return;
         }
         let text = mask(text);
-        for hit in self.digits.keys.find_overlapping_iter(&text) {
+        for hit in self.digits.keys.all(&text) {
             for (pattern, at) in &self.digits.patterns_of[hit.pattern().as_usize()] {
                 if pattern.at(&text, hit.start()).is_some() {
                     unite(groups, &groups_of[*at]);

@@ -2,6 +2,7 @@
 
 use super::cause::{CauseFile, CauseRecord};
 use super::digits::DigitRules;
+use super::keys::KeySearch;
 use super::mbedtls::TlsCodes;
 use super::pattern::LinePattern;
 use super::rule::{PatternList, Rule, RuleFile};
@@ -9,11 +10,10 @@ use super::search::has_one;
 use super::words::{self, FACTS, WordTopics};
 use super::{Groups, ReadyRule, RuleBook, SearchPattern, Topic};
 use crate::log::MACHINE_SIGNS;
-use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use alloc::borrow::ToOwned as _;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
-use alloc::string::{String, ToString as _};
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 use espbench_model::text::place;
@@ -329,19 +329,17 @@ impl RuleBook {
     }
 }
 
-/// Makes an automaton that looks for the keys of patterns, and returns it with the patterns of each key.
+/// Makes a search for the keys of patterns, and returns it with the patterns of each key.
 pub(super) fn by_key<'k, P>(
     patterns: impl Iterator<Item = (Option<&'k str>, P)>,
-) -> Result<(AhoCorasick, Vec<Vec<P>>), String> {
+) -> Result<(KeySearch, Vec<Vec<P>>), String> {
     let mut by_key: BTreeMap<&str, Vec<P>> = BTreeMap::new();
     for (key, pattern) in patterns {
         if let Some(key) = key {
             by_key.entry(key).or_default().push(pattern);
         }
     }
-    let builder = &mut AhoCorasick::builder();
-    let automaton = builder.kind(Some(AhoCorasickKind::ContiguousNFA)).build(by_key.keys());
-    Ok((automaton.map_err(|it| it.to_string())?, by_key.into_values().collect()))
+    Ok((KeySearch::of(by_key.keys())?, by_key.into_values().collect()))
 }
 
 impl Making {

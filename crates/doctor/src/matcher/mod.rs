@@ -7,6 +7,7 @@
 //! | `event` | event of a rule that matched |
 //! | `digits` | readings that do not depend on digits |
 //! | `explain` | which rules a line meets, and why others do not |
+//! | `keys` | a search for many texts at once |
 //! | `load` | rules that were read, made ready for the search |
 //! | `mbedtls` | errors of mbedTLS by number |
 //! | `pattern` | the language of patterns |
@@ -22,6 +23,7 @@ mod denial;
 mod digits;
 mod event;
 pub mod explain;
+pub(crate) mod keys;
 mod load;
 pub mod mbedtls;
 pub mod pattern;
@@ -35,12 +37,12 @@ pub use search::RecordReading;
 pub use words::Subject;
 
 use crate::log::{LogEvent, LogRecord};
-use aho_corasick::AhoCorasick;
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 use cause::CauseRecord;
 use digits::DigitRules;
+use keys::KeySearch;
 use mbedtls::TlsCodes;
 use once_cell::race::OnceBox;
 use pattern::{LinePattern, Match};
@@ -90,7 +92,7 @@ struct Topic {
 #[derive(Debug)]
 pub struct RuleBook {
     /// Looks for the keys of all patterns.
-    automaton: AhoCorasick,
+    automaton: KeySearch,
     /// For each key its patterns.
     patterns_of: Vec<Vec<usize>>,
     patterns: Vec<SearchPattern>,

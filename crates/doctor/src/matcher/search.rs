@@ -239,8 +239,8 @@ impl<'r> RecordReading<'r> {
 impl RuleBook {
     /// Finds the keys of a text of lower case.
     fn keys(&self, text: &str) -> Vec<KeyHit> {
-        let found = self.automaton.find_overlapping_iter(text);
-        found
+        self.automaton
+            .all(text)
             .map(|it| KeyHit { key: it.pattern().as_usize(), start: it.start(), end: it.end() })
             .collect()
     }
