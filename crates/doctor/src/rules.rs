@@ -512,23 +512,22 @@ fn edge(log: &LogSummary) -> Option<i8> {
 
 /// Returns remarks on failures that are no findings, since the log goes on for long without them.
 fn past_failures(log: &LogSummary, findings: &[CauseFinding]) -> Vec<String> {
-    let kinds: [(&str, &dyn Fn(&LogEvent) -> bool); 4] = [
-        ("The link ended", &|it| matches!(it, LogEvent::Disconnected(_))),
-        ("A name was not found", &|it| *it == LogEvent::NameFailed),
-        ("A connection failed", &network::is_connection),
-        ("Memory ran out", &|it| *it == LogEvent::NoMemory),
-    ];
     let is_told = |line| findings.iter().flat_map(|it| &it.evidence).any(|it| it.line == line);
-    let past = kinds.iter().filter(|(_, is)| log.is_long_past(is));
-    let first = past.filter_map(|(what, is)| Some((what, log.places(is).first()?.line)));
-    let untold = first.filter(|(_, line)| !is_told(*line));
-    untold
-        .map(|(what, line)| {
+    let note = |what: &str, is: fn(&LogEvent) -> bool| {
+        let line = log.places(is).first()?.line;
+        (log.is_long_past(is) && !is_told(line)).then(|| {
             format!(
                 "{what} in line {line}, and the log goes on for long without another such failure."
             )
         })
-        .collect()
+    };
+    let notes = [
+        note("The link ended", |it| matches!(it, LogEvent::Disconnected(_))),
+        note("A name was not found", |it| *it == LogEvent::NameFailed),
+        note("A connection failed", network::is_connection),
+        note("Memory ran out", |it| *it == LogEvent::NoMemory),
+    ];
+    notes.into_iter().flatten().collect()
 }
 
 fn notes(log: &LogSummary, findings: &[CauseFinding]) -> Vec<String> {

@@ -3,7 +3,7 @@
 use super::CodeAddress;
 use super::core_dump::{CoreDump, CoreDumpFault, MOST_BYTES};
 use crate::log::{plain, records};
-use aho_corasick::AhoCorasick;
+use crate::matcher::keys::KeySearch;
 use alloc::borrow::Cow;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -99,7 +99,7 @@ enum OpenBlock {
 /// ```
 #[derive(Debug)]
 pub struct CrashReader {
-    keys: AhoCorasick,
+    keys: KeySearch,
     line: Vec<u8>,
     number: u64,
     block: OpenBlock,
@@ -124,7 +124,7 @@ impl CrashReader {
     #[must_use]
     pub fn new() -> Self {
         Self {
-            keys: AhoCorasick::new(KEYS).expect("a few short texts"),
+            keys: KeySearch::of(KEYS).expect("a few short texts"),
             line: Vec::new(),
             number: 0,
             block: OpenBlock::None,
@@ -152,7 +152,7 @@ impl CrashReader {
 
     /// Counts the lines in front of the first that has a key, or of the last, whose end has not come; returns what is left.
     fn without_key<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
-        let until = self.keys.find(bytes).map_or(bytes.len(), |it| it.start());
+        let until = self.keys.first(bytes).map_or(bytes.len(), |it| it.start());
         let end = bytes[..until].iter().rposition(|it| *it == b'\n').map_or(0, |it| it + 1);
         let lines = bytes[..end].iter().filter(|it| **it == b'\n').count();
         self.number += lines as u64;
@@ -200,7 +200,7 @@ impl CrashReader {
         if !matches!(self.block, OpenBlock::None) {
             self.in_block(&plain(&String::from_utf8_lossy(&raw)));
         }
-        if self.keys.is_match(&*raw) {
+        if self.keys.first(&raw).is_some() {
             self.read(&plain(&String::from_utf8_lossy(&raw)));
         }
     }
