@@ -131,14 +131,14 @@ impl<'a> InputReader<'a> {
             reader.push(b"\n");
         }
         if !report.logs.is_empty() {
-            let found = Self::told(name.clone(), reader)?;
+            let found = self.told(name.clone(), reader)?;
             all.push(FoundFile { group, found });
         }
         if let Some(part) = report.config.clone() {
             let what = || format!("cannot read {part} of {name}");
             let mut reader = DoctorFileReader::with_rules(self.book);
             report.read(&part, &mut |it| reader.push(it)).for_user(what, remedy)?;
-            let found = Self::told(format!("{name}/{part}"), reader)?;
+            let found = self.told(format!("{name}/{part}"), reader)?;
             all.push(FoundFile { group, found });
         }
         if all.is_empty() {
@@ -211,11 +211,11 @@ impl<'a> InputReader<'a> {
                 ),
             }
         }
-        Self::told(name, reader)
+        self.told(name, reader)
     }
 
     /// Takes what a file was.
-    fn told(name: String, reader: DoctorFileReader) -> anyhow::Result<Found> {
+    fn told(&self, name: String, reader: DoctorFileReader) -> anyhow::Result<Found> {
         match reader.finish() {
             Ok(DoctorFile::Log(log, crashes)) => Ok(Found::Log(name, log, crashes)),
             Ok(DoctorFile::Config(config)) => Ok(Found::Config(name, config)),
@@ -224,7 +224,7 @@ impl<'a> InputReader<'a> {
                 Ok(Found::Capture(entry, scene(&seen)))
             }
             Ok(DoctorFile::CoreDump(dump)) => {
-                Ok(Found::CoreDump(Box::new(core_entry(name, &dump)), dump))
+                Ok(Found::CoreDump(Box::new(core_entry(name, &dump, self.book)), dump))
             }
             Err(fault) => Err(UserError::new(format!("{name} {}", fault.refused()))
                 .remedy(remedy(&fault))
@@ -250,9 +250,10 @@ impl<'a> InputReader<'a> {
     }
 }
 
-/// Returns whether a text has neither a record nor an event: a file of a folder that is no log.
+/// Returns whether a text has neither a record nor an event nor a crash: a file of a folder that is no log.
 fn is_silent(found: &Found) -> bool {
-    matches!(found, Found::Log(_, log, _) if log.recorded == 0 && log.events.is_empty())
+    matches!(found, Found::Log(_, log, crashes)
+        if log.recorded == 0 && log.events.is_empty() && crashes.is_empty())
 }
 
 /// Removes sdkconfig.old, sdkconfig.defaults and others that stand beside an sdkconfig: the firmware was built with that.
