@@ -73,7 +73,8 @@ fn a_line_is_explained_by_the_rules_that_it_meets_and_those_near_to_it() {
     assert!(hosted.contains("  + hosted-rpc-unanswered (hosted.toml) tells: sign "), "{hosted}");
     let diary = bench.run(&["doctor", "--explain", "Today it rained."]).ok();
     assert!(diary.contains("no rule tells what it says"), "{diary}");
-    for words in [&["doctor", "--explain", "x", "boot.log"][..], &["doctor"]] {
+    let with_elf = ["doctor", "--explain", "x", "--elf", "app.elf"];
+    for words in [&["doctor", "--explain", "x", "boot.log"][..], &["doctor"], &with_elf] {
         assert_eq!(bench.run(words).status, Some(2), "{words:?}");
     }
 }

@@ -82,7 +82,7 @@ pub struct Args {
     explain: Option<String>,
     /// Show the addresses of backtraces and core dumps as functions and lines of this ELF
     #[cfg(feature = "flash")]
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "explain")]
     elf: Option<PathBuf>,
     /// Exit with 1 when a cause was found
     #[arg(long)]
@@ -179,11 +179,21 @@ fn diagnoses(args: &Args, found: &[FoundFile]) -> anyhow::Result<Vec<DiagnosisEn
             }
         }
     }
+    let beside = logs.iter().map(|it| config_of(it.1, &configs));
+    let beside: Vec<Option<(&str, &ConfigFile)>> = beside.collect::<Result<_, _>>()?;
+    let is_beside_none = |it: &&(usize, usize, (&str, &ConfigFile))| {
+        it.1 == NAMED_GROUP && beside.iter().flatten().all(|of_log| !std::ptr::eq(of_log.1, it.2.1))
+    };
+    if let (Some(config), false) = (configs.iter().find(is_beside_none), logs.is_empty()) {
+        return Err(UserError::new(format!("{} is the sdkconfig of no log", config.2.0))
+            .because("each log has an sdkconfig of its own beside it, in its folder")
+            .remedy("leave it out, or name the logs in place of their folders")
+            .into());
+    }
     let bench = prove::ProofBench::new(!logs.is_empty() || !configs.is_empty())?;
     let rtt = bench.rtt();
     let mut proofs = Proofs { args, bench: &bench, is_once: found.len() > 2, shown: Vec::new() };
-    for (at, group, (name, log, crashes)) in &logs {
-        let config = config_of(*group, &configs)?;
+    for ((at, _, (name, log, crashes)), config) in logs.iter().zip(beside) {
         let mut entry = entry(&mut proofs, Some((name, log)), config, &rtt)?;
         add_traces(elf.as_ref(), crashes, &mut entry);
         all.push((*at, entry));
