@@ -69,6 +69,12 @@ pub enum DoctorFileFault {
 }
 
 impl DoctorFileFault {
+    /// Returns whether the file is none that the doctor reads, in place of one that is damaged or too long.
+    #[must_use]
+    pub const fn is_other(&self) -> bool {
+        matches!(self, Self::Empty | Self::Binary | Self::NoOption | Self::Own(_))
+    }
+
     /// Returns what the file was taken for, as the end of a sentence.
     #[must_use]
     pub const fn refused(&self) -> &'static str {
@@ -161,6 +167,13 @@ impl DoctorFileReader {
             Reading::Capture(..) | Reading::Refused(_) => {}
         }
         !matches!(self.reading, Reading::Capture(_, Some(_)) | Reading::Refused(_))
+    }
+
+    /// Returns whether it is a file of any length, a log or a capture, whose reading may be ended anywhere. Others have a
+    /// bound, and tell nothing in part.
+    #[must_use]
+    pub const fn is_endless(&self) -> bool {
+        matches!(self.reading, Reading::Log(..) | Reading::Capture(..))
     }
 
     /// Returns what a log tells so far, as if it ended here; none of a file of another kind.

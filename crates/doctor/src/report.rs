@@ -254,7 +254,7 @@ impl ProofOutcome {
     }
 }
 
-/// Returns a place as it is named beside its text: `line 7`, `sdkconfig line 3`, `sample 12`.
+/// Returns a place as it is named beside its text: `line 7`, `sdkconfig line 3`, `sample 12`, `core dump`.
 #[must_use]
 pub fn place_name(place: &LogPlace) -> String {
     match place.source {
@@ -262,7 +262,7 @@ pub fn place_name(place: &LogPlace) -> String {
         EvidenceSource::SdkConfig => format!("sdkconfig line {}", place.line),
         EvidenceSource::Run => format!("sample {}", place.line),
         EvidenceSource::Capture => format!("frame {}", place.line),
-        EvidenceSource::CoreDump => format!("task {}", place.line),
+        EvidenceSource::CoreDump => "core dump".into(),
     }
 }
 

@@ -52,29 +52,7 @@ fn no_harmless_rule_swallows_what_another_rule_tells() {
 }
 
 /// A rule and a cause of a team's own.
-const OWN: &str = r#"
-topic = "our-gateway"
-
-[[rule]]
-name = "gateway-lost"
-component = ["gateway"]
-level = ["error"]
-speaks_of = "peer"
-patterns = ["no answer from gateway {number}"]
-sign = "gateway-lost"
-examples = ["E (700) gateway: no answer from gateway 7"]
-not = ["I (700) gateway: no answer from gateway 7 is needed"]
-source = "our firmware 2.1, gateway.c"
-
-[[cause]]
-name = "gateway-silent"
-signs = ["gateway-lost"]
-title = "the gateway does not answer"
-remedy = "see the gateway's own log"
-confirm = "a ping of the gateway fails, too"
-certainty = "high"
-weight = 3
-"#;
+const OWN: &str = include_str!("team.toml");
 
 /// Reads a file of others.
 fn own(text: &str) -> Result<RuleBook, RuleFault> {
@@ -93,12 +71,12 @@ fn rules_of_others_tell_beside_the_own_ones() {
 #[test]
 fn a_mistake_in_a_file_of_rules_is_told_with_its_place() {
     for (from, to, said) in [
-        ("patterns", "patern", "own.toml, line 9: unknown field `patern`"),
-        ("level = [\"error\"]", "level = [\"eror\"]", "own.toml, line 7: unknown variant `eror`"),
+        ("patterns", "patern", "own.toml, line 8: unknown field `patern`"),
+        ("level = [\"error\"]", "level = [\"eror\"]", "own.toml, line 6: unknown variant `eror`"),
         ("{number}", "{nmber}", "own.toml: rule gateway-lost: pattern"),
         (
-            "gateway-lost\"\ncomp",
-            "associated\"\ncomp",
+            "name = \"gateway-lost\"",
+            "name = \"associated\"",
             "own.toml: rule associated: there is another",
         ),
         (

@@ -8,6 +8,9 @@ use espbench_sim::lab::file::{FileKind, Library, is_path};
 use std::collections::BTreeSet;
 use std::path::Path;
 
+/// Reason for which the lab does not show, or search from, the file of a host.
+pub const NO_HOST: &str = "the lab has no host with a co-processor beside it (ESP-Hosted)";
+
 /// Returns a library that has the lab (profile, environment) of that name: a built-in one or, if
 /// the name ends in `.toml`, that file with the files beside it that it names.
 ///

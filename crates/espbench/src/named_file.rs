@@ -2,6 +2,7 @@
 
 use espbench_doctor::file::{DoctorFileFault, is_binary};
 use flate2::read::MultiGzDecoder;
+use std::borrow::BorrowMut;
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::path::Path;
@@ -83,7 +84,7 @@ pub fn program(path: &Path) -> io::Result<Vec<u8>> {
 }
 
 /// Bytes that a packed stream may unpack to: logs of any length are read in constant memory, and one without end is none.
-const UNPACKED: u64 = 10 << 30;
+pub const UNPACKED: u64 = 10 << 30;
 
 /// First bytes of gzip (RFC 1952, 2.3.1).
 const GZIP: [u8; 2] = [0x1f, 0x8b];
@@ -107,7 +108,7 @@ pub fn unpacked<'a>(mut stream: impl Read + 'a) -> io::Result<Box<dyn Read + 'a>
     if filled < first.len() || first != GZIP {
         return Ok(Box::new(whole));
     }
-    Ok(Box::new(bounded(MultiGzDecoder::new(whole))))
+    Ok(Box::new(UnpackedStream { from: MultiGzDecoder::new(whole), left: UNPACKED }))
 }
 
 /// Returns whether an error of a stream only says that nothing has come yet.
@@ -116,28 +117,35 @@ pub fn is_for_later(why: &io::Error) -> bool {
     matches!(why.kind(), ErrorKind::Interrupted | ErrorKind::WouldBlock)
 }
 
-/// Reads a packed stream that something else unpacks: one that unpacks to more than 10 GB fails.
-pub fn bounded(from: impl Read) -> impl Read {
-    UnpackedStream { from, left: UNPACKED }
+/// Reads a packed stream that something else unpacks. It fails where it unpacks to more than is left, of [`UNPACKED`] for all
+/// streams of a file.
+pub fn bounded<'a>(from: impl Read + 'a, left: &'a mut u64) -> Box<dyn Read + 'a> {
+    Box::new(UnpackedStream { from, left })
 }
 
-/// Stream that is unpacked, with its bound.
-struct UnpackedStream<R> {
+/// Stream that is unpacked, with what is left of its bound.
+struct UnpackedStream<R, L> {
     from: R,
-    left: u64,
+    left: L,
 }
 
-impl<R: Read> Read for UnpackedStream<R> {
+/// Says that what is packed is broken, where the one who unpacks it has found that; other errors are those of the file.
+fn broken(why: io::Error) -> io::Error {
+    use ErrorKind::{InvalidData, InvalidInput, Other, UnexpectedEof};
+    let kind = why.kind();
+    match kind {
+        InvalidData | InvalidInput | Other | UnexpectedEof => {
+            io::Error::new(kind, format!("what is packed is broken: {why}"))
+        }
+        _ => why,
+    }
+}
+
+impl<R: Read, L: BorrowMut<u64>> Read for UnpackedStream<R, L> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let count = self.from.read(into).map_err(|why| {
-            let kind = why.kind();
-            if is_for_later(&why) {
-                why
-            } else {
-                io::Error::new(kind, format!("what is packed is broken: {why}"))
-            }
-        })?;
-        self.left = self.left.checked_sub(count as u64).ok_or_else(|| {
+        let count = self.from.read(into).map_err(broken)?;
+        let left = self.left.borrow_mut();
+        *left = left.checked_sub(count as u64).ok_or_else(|| {
             let most = UNPACKED >> 30;
             io::Error::new(ErrorKind::FileTooLarge, format!("it unpacks to more than {most} GB"))
         })?;
@@ -263,9 +271,30 @@ mod tests {
         assert!(bomb.len() < 1 << 20);
         let read = from(unpacked(&bomb[..]).unwrap(), RECORDED).unwrap_err();
         assert_eq!(read.kind(), ErrorKind::FileTooLarge);
-        let left = UnpackedStream { from: MultiGzDecoder::new(&bomb[..]), left: 1 << 20 };
-        let why = io::copy(&mut { left }, &mut io::sink()).unwrap_err();
-        assert_eq!(why.to_string(), "it unpacks to more than 10 GB");
+        let mut left = 65 << 20;
+        let mut read = || {
+            let from = MultiGzDecoder::new(&bomb[..]);
+            io::copy(&mut bounded(from, &mut left), &mut io::sink())
+        };
+        assert_eq!(read().unwrap(), 64 << 20);
+        assert_eq!(read().unwrap_err().to_string(), "it unpacks to more than 10 GB");
+    }
+
+    #[test]
+    fn an_error_of_a_file_is_told_as_it_is_and_not_as_one_of_what_is_packed() {
+        struct Unplugged;
+        impl Read for Unplugged {
+            fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+                Err(ErrorKind::StorageFull.into())
+            }
+        }
+        let log = packed(&b"I (1) wifi: x\r\n".repeat(1000));
+        let from = io::Cursor::new(&log[..20]).chain(Unplugged);
+        let why = unpacked(from).unwrap().read_to_end(&mut Vec::new()).unwrap_err();
+        assert_eq!(
+            (why.kind(), why.to_string()),
+            (ErrorKind::StorageFull, "no storage space".into())
+        );
     }
 
     #[test]

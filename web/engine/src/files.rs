@@ -1,10 +1,12 @@
 //! Logs, captures and sdkconfig files, and their diagnosis: as `espbench doctor --no-proof` has it.
 
 use crate::answer::PageError;
-use espbench_doctor::crash::report::{CrashReport, core_entry};
+use espbench_doctor::crash::report::{add_dump, add_traces, core_entry};
+use espbench_doctor::crash::trace::CrashTraces;
 use espbench_doctor::file::{DoctorFile, DoctorFileFault, DoctorFileReader, capture_entry};
 use espbench_doctor::incident::{Incident, diagnose as diagnosed};
 use espbench_doctor::log::LogSummary;
+use espbench_doctor::matcher::RuleBook;
 use espbench_doctor::report::{DiagnosisEntry, DoctorDocument, SCHEMA, answer};
 use espbench_doctor::settings::ConfigFile;
 use espbench_engine::proof::built_in_round_trip;
@@ -56,12 +58,12 @@ pub(crate) fn diagnose(mut files: OpenFiles) -> Result<String, PageError> {
     let (mut logs, mut configs, mut diagnoses) = (Vec::new(), Vec::new(), Vec::new());
     for (name, file) in &files.read {
         match file {
-            Ok(DoctorFile::Log(log, _)) => logs.push((name.as_str(), log)),
+            Ok(DoctorFile::Log(log, crashes)) => logs.push((name.as_str(), log, &**crashes)),
             Ok(DoctorFile::Config(config)) => configs.push((name.as_str(), &**config)),
             Ok(DoctorFile::Capture(seen)) => diagnoses.push(capture_entry(name.clone(), seen)),
             Ok(DoctorFile::CoreDump(dump)) => {
-                let mut entry = core_entry(name.clone(), dump);
-                entry.crashes.push(CrashReport::of_dump(dump, None, None));
+                let mut entry = core_entry(name.clone(), dump, RuleBook::built_in());
+                add_dump(None, dump, None, &mut entry);
                 diagnoses.push(entry);
             }
             Err(fault) => return Err(refused(name, fault)),
@@ -94,7 +96,7 @@ pub(crate) fn diagnose(mut files: OpenFiles) -> Result<String, PageError> {
 }
 
 fn entry(
-    log: Option<(&str, &LogSummary)>,
+    log: Option<(&str, &LogSummary, &CrashTraces)>,
     config: Option<(&str, &ConfigFile)>,
     rtt: &RoundTrip,
 ) -> DiagnosisEntry {
@@ -106,7 +108,7 @@ fn entry(
         config: config.map(|it| it.1),
         rtt: rtt.clone(),
     });
-    DiagnosisEntry {
+    let mut entry = DiagnosisEntry {
         files,
         lines: log.map(|it| it.1.lines),
         recorded: log.map(|it| it.1.recorded),
@@ -114,7 +116,11 @@ fn entry(
         diagnosis: found.diagnosis,
         crashes: Vec::new(),
         proof: None,
+    };
+    if let Some((.., crashes)) = log {
+        add_traces(None, crashes, &mut entry);
     }
+    entry
 }
 
 fn refused(name: &str, fault: &DoctorFileFault) -> PageError {

@@ -16,6 +16,9 @@ pub const MOST_BYTES: usize = 16 << 20;
 /// Tasks and segments of a dump, at most.
 const MOST: usize = 512;
 
+/// Notes of a dump, at most: each task has one.
+const NOTES: usize = 4 * MOST;
+
 /// Frames of a stack, at most.
 const FRAMES: usize = 64;
 
@@ -69,7 +72,7 @@ pub struct CoreTask {
     pub tcb: u32,
     /// Name; empty where the dump does not have it.
     pub name: String,
-    /// Registers.
+    /// Registers, of the task that crashed alone, as all below.
     pub registers: Vec<CoreRegister>,
     /// Addresses of code, the innermost first.
     pub frames: Vec<CodeAddress>,
@@ -113,7 +116,7 @@ pub enum CoreDumpFault {
         /// Number of the line, from 1.
         line: u64,
     },
-    /// The console's text ends within it.
+    /// The console's text has no end of it.
     NoEnd,
 }
 
@@ -132,7 +135,7 @@ impl fmt::Display for CoreDumpFault {
             Self::NoTask => f.write_str("it has no task"),
             Self::Long => write!(f, "it is longer than {} MB", MOST_BYTES >> 20),
             Self::Base64 { line } => write!(f, "line {line} is no base64: lines are mixed"),
-            Self::NoEnd => f.write_str("the log ends within it"),
+            Self::NoEnd => f.write_str("it is cut off: the line CORE DUMP END is missing"),
         }
     }
 }
@@ -155,7 +158,7 @@ impl<'a> Octets<'a> {
         self.0.get(at..at.checked_add(length)?).map(Self)
     }
 
-    /// Returns a text up to its zero, with what is none of ASCII left out.
+    /// Returns a text up to its zero, with what is none of ASCII left out. It may have several lines.
     fn text(self) -> String {
         let text = self.0.iter().take_while(|it| **it != 0).take(REASON);
         text.map(|it| char::from(*it)).filter(|it| matches!(it, ' '..='~' | '\n')).collect()
@@ -163,6 +166,32 @@ impl<'a> Octets<'a> {
 
     fn words(self) -> impl Iterator<Item = u32> + use<'a> {
         self.0.as_chunks().0.iter().map(|it| u32::from_le_bytes(*it))
+    }
+}
+
+/// Note of a dump.
+struct CoreNote<'a> {
+    kind: u32,
+    value: Octets<'a>,
+}
+
+/// Notes of a segment that are still to come.
+struct CoreNotes<'a>(Octets<'a>);
+
+impl<'a> Iterator for CoreNotes<'a> {
+    type Item = Result<CoreNote<'a>, CoreDumpFault>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let rest = core::mem::replace(&mut self.0, Octets(&[]));
+        let (name, length, kind) = (rest.word(0)?, rest.word(4)?, rest.word(8)?);
+        let padded = |it: u32| it.checked_next_multiple_of(4);
+        let at = padded(name).and_then(|it| it.checked_add(12));
+        let value = at.and_then(|at| rest.part(at, length));
+        let (Some(at), Some(value)) = (at, value) else { return Some(Err(CoreDumpFault::Broken)) };
+        let end = padded(length).and_then(|it| usize::try_from(at.checked_add(it)?).ok());
+        // The last note may lack its padding.
+        self.0 = Octets(end.and_then(|it| rest.0.get(it..)).unwrap_or_default());
+        Some(Ok(CoreNote { kind, value }))
     }
 }
 
@@ -319,6 +348,9 @@ impl CoreDump {
     /// # Errors
     /// It is none, or octets are missing.
     pub fn read(bytes: &[u8]) -> Result<Self, CoreDumpFault> {
+        if bytes.len() > MOST_BYTES {
+            return Err(CoreDumpFault::Long);
+        }
         let elf = Octets(elf_of(bytes)?);
         let broken = CoreDumpFault::Broken;
         let is_core = elf.half(16) == Some(4) && elf.0.get(4..6) == Some(&[1, 1]);
@@ -343,65 +375,61 @@ impl CoreDump {
         }
         let mut dump = Self::default();
         let mut crashed = None;
-        for note in notes {
-            dump.take(note, processor, &memory, &mut crashed)?;
+        for note in notes.into_iter().flat_map(CoreNotes).take(NOTES) {
+            dump.take(note?, processor, &memory, &mut crashed);
         }
         let first = dump.tasks.iter().position(|it| Some(it.tcb) == crashed);
         if let Some(first @ 1..) = first {
             dump.tasks[..=first].rotate_right(1);
         }
+        for other in dump.tasks.iter_mut().skip(1) {
+            let name = core::mem::take(&mut other.name);
+            *other = CoreTask { tcb: other.tcb, name, ..CoreTask::default() };
+        }
         if dump.tasks.is_empty() { Err(CoreDumpFault::NoTask) } else { Ok(dump) }
     }
 
-    /// Takes the notes of a segment.
+    /// Takes a note.
     fn take(
         &mut self,
-        mut notes: Octets<'_>,
+        note: CoreNote<'_>,
         processor: CoreProcessor,
         memory: &Memory<'_>,
         crashed: &mut Option<u32>,
-    ) -> Result<(), CoreDumpFault> {
-        while let (Some(name), Some(length), Some(kind)) =
-            (notes.word(0), notes.word(4), notes.word(8))
-        {
-            let padded = |it: u32| it.checked_next_multiple_of(4).ok_or(CoreDumpFault::Broken);
-            let at = padded(name)?.checked_add(12).ok_or(CoreDumpFault::Broken)?;
-            let value = notes.part(at, length).ok_or(CoreDumpFault::Broken)?;
-            match kind {
-                STATUS if self.tasks.len() < MOST => {
-                    self.tasks.extend(CoreTask::of(value, processor, memory));
-                }
-                EXTRA => {
-                    *crashed = value.word(0);
-                    if processor == CoreProcessor::Xtensa {
-                        self.exception = exception(value);
-                    }
-                }
-                DETAILS => self.reason = Some(value.text()).filter(|it| !it.is_empty()),
-                INFO => {
-                    let digits = Octets(value.0.get(4..).unwrap_or_default()).text();
-                    let is_mark =
-                        digits.len() >= 8 && digits.bytes().all(|it| it.is_ascii_hexdigit());
-                    self.build = is_mark.then(|| digits.to_ascii_lowercase());
-                }
-                _ => {}
+    ) {
+        let value = note.value;
+        match note.kind {
+            STATUS if self.tasks.len() < MOST => {
+                self.tasks.extend(CoreTask::of(value, processor, memory));
             }
-            let end = at.checked_add(padded(length)?).and_then(|it| usize::try_from(it).ok());
-            // The last note may lack its padding.
-            notes = Octets(end.and_then(|it| notes.0.get(it..)).unwrap_or_default());
+            EXTRA => {
+                *crashed = value.word(0);
+                if processor == CoreProcessor::Xtensa {
+                    self.exception = exception(value);
+                }
+            }
+            DETAILS => self.reason = Some(value.text()).filter(|it| !it.trim().is_empty()),
+            INFO => {
+                let digits = Octets(value.0.get(4..).unwrap_or_default()).text();
+                let is_mark = digits.len() >= 8 && digits.bytes().all(|it| it.is_ascii_hexdigit());
+                self.build = is_mark.then(|| digits.to_ascii_lowercase());
+            }
+            _ => {}
         }
-        Ok(())
     }
 
-    /// Returns why the task crashed, in words.
+    /// Returns why the task crashed, in one line; none where the dump does not say it.
     #[must_use]
-    pub fn why(&self) -> String {
-        match (&self.reason, &self.exception) {
-            (Some(reason), _) => reason.split_whitespace().collect::<Vec<_>>().join(" "),
-            (None, Some((words, address))) => alloc::format!("{words} (address {address:#010x})"),
-            (None, None) => "the dump does not say why".to_string(),
-        }
+    pub fn why(&self) -> Option<String> {
+        let of_processor = |it: &(String, u32)| alloc::format!("{} (address {:#010x})", it.0, it.1);
+        let reason = self.reason.as_deref().map(one_line);
+        reason.or_else(|| self.exception.as_ref().map(of_processor))
     }
+}
+
+/// Returns a text in one line.
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Decodes a line of base64.
@@ -428,7 +456,7 @@ impl CoreTask {
         let tcb = status.word(TASK)?;
         let register = |at: usize| status.word(REGISTERS + 4 * at);
         let name = memory.from(tcb).and_then(|it| it.part(NAME as u32, NAME_BYTES as u32));
-        let name = name.map(Octets::text).unwrap_or_default();
+        let name = name.map(|it| one_line(&it.text())).unwrap_or_default();
         let named: Vec<(&'static str, usize)> = match processor {
             CoreProcessor::Xtensa => XTENSA.to_vec(),
             CoreProcessor::RiscV => RISC_V.into_iter().zip(0..).collect(),

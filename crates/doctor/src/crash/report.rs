@@ -1,12 +1,15 @@
 //! Crashes with the functions of a program, for programs and pages.
 
 use super::CodeAddress;
-use super::core_dump::{CoreDump, CoreRegister};
-use super::trace::CrashTrace;
+use super::core_dump::{CoreDump, CoreRegister, CoreTask};
+use super::trace::{CrashTrace, CrashTraces};
 use crate::finding::{CauseFinding, Certainty, TroubleCause};
 use crate::log::{EvidenceSource, LogPlace, LogReader};
+use crate::matcher::RuleBook;
 use crate::report::{DiagnosisEntry, answer};
 use crate::rules;
+use alloc::borrow::ToOwned as _;
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -14,6 +17,9 @@ use serde::{Serialize, Serializer};
 
 /// Frames of a crash, at most.
 const FRAMES: usize = 64;
+
+/// Digits of a SHA-256 that are shown, as ESP-IDF shows them.
+const SHOWN: usize = 9;
 
 /// Program by whose code a crash is read.
 pub trait ProgramCode {
@@ -119,10 +125,10 @@ impl CrashReport {
         Self {
             line,
             task: Some(crashed.title()),
-            reason: Some(dump.why()),
+            reason: dump.why(),
             registers: crashed.registers.clone(),
             frames: frames(&crashed.frames, &crashed.stack, code),
-            others: others.iter().map(super::core_dump::CoreTask::title).collect(),
+            others: others.iter().map(CoreTask::title).collect(),
         }
     }
 
@@ -171,14 +177,103 @@ impl CrashFrame {
     }
 }
 
-/// Returns the diagnosis of a core dump as an entry of a document.
+/// Program of a device, as a file that was given.
+pub struct NamedProgram {
+    /// Name of the file.
+    pub name: String,
+    /// SHA-256 of the file, in hexadecimal digits: a console names the build by it.
+    pub sha256: String,
+    /// Code of it.
+    pub code: Box<dyn ProgramCode>,
+}
+
+impl NamedProgram {
+    /// Returns the code, where a build is that of the program or not known; else tells that it is another.
+    fn code_of(
+        &self,
+        build: Option<&str>,
+        place: &str,
+        entry: &mut DiagnosisEntry,
+    ) -> Option<&dyn ProgramCode> {
+        let Some(other) = build.filter(|it| !self.sha256.starts_with(*it)) else {
+            return Some(&*self.code);
+        };
+        let cut = |it: &str| it[..it.len().min(SHOWN)].to_owned();
+        let told = format!(
+            "{} is of another build: {place} names the ELF by its SHA-256 {}, and that of the file is {}; name the ELF of that build.",
+            self.name,
+            cut(other),
+            cut(&self.sha256)
+        );
+        let told_before = &mut entry.diagnosis.contradictions;
+        if !told_before.contains(&told) {
+            told_before.push(told);
+        }
+        None
+    }
+}
+
+/// Adds the crashes of a log to its diagnosis: core dumps, and backtraces by the program that was given.
+pub fn add_traces(
+    program: Option<&NamedProgram>,
+    traces: &CrashTraces,
+    entry: &mut DiagnosisEntry,
+) {
+    for printed in &traces.dumps {
+        let line = printed.line;
+        match &printed.dump {
+            Ok(dump) => add_dump(program, dump, Some(line), entry),
+            Err(fault) => {
+                let told = format!("The core dump of line {line} cannot be read: {fault}.");
+                entry.diagnosis.notes.push(told);
+            }
+        }
+    }
+    let Some(program) = program else { return };
+    for trace in &traces.traces {
+        let build = trace.build.as_ref();
+        let place = build.map_or_else(String::new, |it| format!("line {} of the log", it.line));
+        let sha256 = build.map(|it| &*it.sha256);
+        if let Some(code) = program.code_of(sha256, &place, entry) {
+            entry.crashes.push(CrashReport::of_trace(trace, code));
+        }
+    }
+    let is_unknown = traces.traces.iter().any(|it| it.build.is_none());
+    if is_unknown {
+        entry.diagnosis.notes.push(format!(
+            "The log does not name its build (ELF file SHA256): the functions hold if {} is what the board ran.",
+            program.name
+        ));
+    }
+    if traces.more > 0 {
+        entry.diagnosis.notes.push(format!("{} further backtraces are left out.", traces.more));
+    }
+    if traces.traces.is_empty() && traces.dumps.is_empty() {
+        let told = format!("The log has no backtrace that {} could tell.", program.name);
+        entry.diagnosis.notes.push(told);
+    }
+}
+
+/// Adds the crash of a core dump to its diagnosis; in a log the dump begins in that line.
+pub fn add_dump(
+    program: Option<&NamedProgram>,
+    dump: &CoreDump,
+    line: Option<u64>,
+    entry: &mut DiagnosisEntry,
+) {
+    let place = match line {
+        Some(line) => format!("the core dump of line {line}"),
+        None => "the core dump".into(),
+    };
+    let code = program.and_then(|it| it.code_of(dump.build.as_deref(), &place, entry));
+    entry.crashes.push(CrashReport::of_dump(dump, line, code));
+}
+
+/// Returns the diagnosis of a core dump as an entry of a document. Rules know the reason: a console prints it, too.
 #[must_use]
-pub fn core_entry(name: String, dump: &CoreDump) -> DiagnosisEntry {
-    let why = dump.why();
-    let task = dump.tasks.first().map(super::core_dump::CoreTask::title).unwrap_or_default();
-    // A console prints the reason, too, and rules know it.
-    let mut reader = LogReader::new();
-    reader.push(format!("{why}\n").as_bytes());
+pub fn core_entry(name: String, dump: &CoreDump, book: &'static RuleBook) -> DiagnosisEntry {
+    let mut reader = LogReader::with_rules(book);
+    reader.push(dump.reason.as_deref().unwrap_or_default().as_bytes());
     let known = rules::diagnose(&reader.finish()).findings.into_iter().next();
     let (cause, remedy) = match known.filter(|it| it.cause != TroubleCause::Panic) {
         Some(it) => (it.cause, it.remedy),
@@ -188,12 +283,17 @@ pub fn core_entry(name: String, dump: &CoreDump) -> DiagnosisEntry {
                 .into(),
         ),
     };
+    let task = dump.tasks.first().map(CoreTask::title).unwrap_or_default();
+    let (title, why) = match dump.why() {
+        Some(why) => (format!("task {task} crashed: {why}"), why),
+        None => (format!("task {task} crashed"), "it does not say why".into()),
+    };
     let text = why.chars().take(120).collect();
     let place = LogPlace { source: EvidenceSource::CoreDump, line: 1, uptime_ms: None, text };
     let finding = CauseFinding {
         cause,
         record: None,
-        title: format!("task {task} crashed: {why}"),
+        title,
         certainty: Certainty::High,
         incidents: 1,
         share: 1.0,

@@ -1,10 +1,13 @@
 //! Core dumps, made as ESP-IDF makes them.
 
-use super::core_dump::{CoreDump, CoreDumpFault};
-use super::report::{CodePlace, CrashReport, ProgramCode, core_entry};
-use super::trace::CrashReader;
+use super::core_dump::{CoreDump, CoreDumpFault, MOST_BYTES};
+use super::report::{CodePlace, CrashReport, NamedProgram, ProgramCode, add_traces, core_entry};
+use super::trace::{CrashReader, CrashTraces, PrintedDump};
 use crate::file::{DoctorFile, DoctorFileFault, DoctorFileReader};
-use crate::finding::TroubleCause;
+use crate::finding::{DiagnosisVerdict, TroubleCause};
+use crate::matcher::RuleBook;
+use crate::report::{DiagnosisEntry, place_name};
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -103,9 +106,11 @@ fn a_dump_of_risc_v_has_its_tasks_registers_and_reason() {
     let elf = risc_v();
     let dump = CoreDump::read(&elf).unwrap();
     assert_eq!(dump.build.as_deref(), Some("0123456789abcdef"));
-    assert_eq!(dump.why(), "abort() was called at PC 0x42009351 on core 0");
+    assert_eq!(dump.why().unwrap(), "abort() was called at PC 0x42009351 on core 0");
     let [main, idle] = &*dump.tasks else { panic!("{dump:?}") };
     assert_eq!((&*main.name, main.tcb, &*idle.name), ("main", MAIN, "IDLE"));
+    // Only the task that crashed is shown with its registers and its stack.
+    assert!(idle.registers.is_empty() && idle.frames.is_empty() && idle.stack.is_empty());
     let frames: Vec<u32> = main.frames.iter().map(|it| it.address).collect();
     assert_eq!(frames, [0x4038_0698, 0x4038_368e]);
     assert_eq!(main.stack, [1, 0x4038_368e, 2, 0x4200_9354, 0x4200_937a]);
@@ -135,7 +140,7 @@ fn the_windows_of_an_xtensa_are_followed() {
     let dump = CoreDump::read(&elf(0x5e, &segments)).unwrap();
     let frames: Vec<u32> = dump.tasks[0].frames.iter().map(|it| it.address).collect();
     assert_eq!(frames, [0x4008_110d, 0x4008_510c, 0x400d_66bc]);
-    assert_eq!(dump.why(), "a store to where nothing may be written (address 0x00000010)");
+    assert_eq!(dump.why().unwrap(), "a store to where nothing may be written (address 0x00000010)");
     assert_eq!(dump.tasks[0].title(), "0x3fc8ec30");
 }
 
@@ -181,9 +186,87 @@ fn a_report_has_functions_and_doubts_words_of_the_stack() {
         bare.frames.iter().map(|it| it.address).collect::<Vec<_>>(),
         [0x4038_0698, 0x4038_368e]
     );
-    let entry = core_entry("core.elf".into(), &dump);
+    let entry = core_entry("core.elf".into(), &dump, RuleBook::built_in());
     assert_eq!(entry.diagnosis.findings[0].cause, TroubleCause::Panic);
     assert!(entry.answer.starts_with("task main crashed: abort()"), "{entry:?}");
+    assert_eq!(place_name(&entry.diagnosis.findings[0].evidence[0]), "core dump");
+}
+
+/// Returns the dump of a task of that name, with a reason where there is one.
+fn named(name: &str, reason: Option<&str>) -> CoreDump {
+    let status = note("CORE", 1, &status(MAIN, 32, &[]));
+    let details = reason.map(|it| note("ESP_PANIC_DETAILS", 679, it.as_bytes()));
+    let notes = [status, details.unwrap_or_default()].concat();
+    CoreDump::read(&elf(0xf3, &[(None, notes), (Some(MAIN), tcb(name))])).unwrap()
+}
+
+#[test]
+fn rules_read_the_reason_of_a_dump_and_nothing_that_the_doctor_says_itself() {
+    let entry = |dump: &CoreDump, book| core_entry("core.elf".into(), dump, book);
+    let built_in = RuleBook::built_in();
+    let smashed =
+        named("a", Some("Detected in task \"a\" at 0x42:\n***ERROR*** A stack overflow in task a"));
+    assert_eq!(entry(&smashed, built_in).diagnosis.findings[0].cause, TroubleCause::StackOverflow);
+    let bare = named("a\nb", None);
+    assert_eq!(bare.why(), None);
+    let told = entry(&bare, built_in);
+    assert_eq!(told.answer, "task a b crashed");
+    assert_eq!(told.diagnosis.findings[0].evidence[0].text, "it does not say why");
+    assert_eq!(CrashReport::of_dump(&bare, None, None).reason, None);
+    // Rules of others know reasons, and would know our own words.
+    let own = include_str!("../../tests/team.toml")
+        .replace("[\"no answer from gateway {number}\"]", "[\"the gateway is gone\", \"say why\"]")
+        .replace("component = [\"gateway\"]", "")
+        .replace("level = [\"error\"]", "");
+    let book = Box::leak(Box::new(RuleBook::from_files(&[("team.toml", &own)]).unwrap()));
+    assert_eq!(entry(&bare, book).diagnosis.findings[0].cause, TroubleCause::Panic);
+    let gone = named("a", Some("the gateway is gone"));
+    assert_eq!(entry(&gone, book).diagnosis.findings[0].cause.name(), "gateway-silent");
+}
+
+#[test]
+fn a_log_with_nothing_but_a_core_dump_tells_of_a_crash() {
+    let text = base64(&headed(&risc_v(), 0x104, 12, 32));
+    let log = format!(
+        "================= CORE DUMP START =================\r\n{text}================= CORE DUMP END =================\r\n"
+    );
+    let mut reader = DoctorFileReader::default();
+    reader.push(log.as_bytes());
+    let Ok(DoctorFile::Log(log, traces)) = reader.finish() else { panic!("no log") };
+    let diagnosis = crate::rules::diagnose(&log);
+    assert_eq!(diagnosis.verdict, DiagnosisVerdict::Causes);
+    assert_eq!(diagnosis.findings[0].cause, TroubleCause::Panic);
+    assert_eq!(traces.dumps.len(), 1);
+}
+
+#[test]
+fn dumps_of_a_log_are_added_to_its_diagnosis_by_the_program_of_their_build() {
+    let dump = CoreDump::read(&risc_v()).unwrap();
+    let printed = |line, dump| PrintedDump { line, dump };
+    let traces = CrashTraces {
+        dumps: [printed(3, Ok(dump.clone())), printed(90, Err(CoreDumpFault::NoEnd))].into(),
+        ..CrashTraces::default()
+    };
+    let empty = || DiagnosisEntry {
+        diagnosis: crate::rules::ranked(Vec::new(), true, Vec::new()),
+        ..core_entry("boot.log".into(), &dump, RuleBook::built_in())
+    };
+    let mut entry = empty();
+    add_traces(None, &traces, &mut entry);
+    assert_eq!((entry.crashes.len(), entry.crashes[0].line), (1, Some(3)));
+    let cut = "The core dump of line 90 cannot be read: it is cut off: the line CORE DUMP END is missing.";
+    assert_eq!(entry.diagnosis.notes, [cut]);
+    for (sha256, function) in
+        [("0123456789abcdef00", Some("f_40380698")), ("0123456789abcdee00", None)]
+    {
+        let (name, sha256, code) = ("app.elf".into(), sha256.into(), Box::new(Code));
+        let program = NamedProgram { name, sha256, code };
+        let mut entry = empty();
+        add_traces(Some(&program), &traces, &mut entry);
+        assert_eq!(entry.crashes[0].frames[0].function.as_deref(), function);
+        let contradicts = entry.diagnosis.contradictions.len();
+        assert_eq!(contradicts, usize::from(function.is_none()));
+    }
 }
 
 /// Returns octets as lines of base64, 48 octets each.
@@ -236,12 +319,49 @@ fn what_is_no_dump_is_refused() {
     let mut far = risc_v();
     far[56..60].copy_from_slice(&0xffff_fff0_u32.to_le_bytes());
     assert_eq!(of(&far), CoreDumpFault::Broken);
+    let mut long = risc_v();
+    long.resize(MOST_BYTES + 1, 0);
+    assert_eq!(of(&long), CoreDumpFault::Long);
+}
+
+#[test]
+fn notes_of_a_hostile_dump_have_a_bound() {
+    // Each segment is the same notes, of which the last is never reached.
+    let notes = [note("", 0, &[]).repeat(3000), note("CORE", 1, &status(MAIN, 32, &[]))].concat();
+    assert_eq!(CoreDump::read(&elf(0xf3, &[(None, notes)])).unwrap_err(), CoreDumpFault::NoTask);
 }
 
 proptest! {
     #[test]
-    fn any_octets_are_a_dump_or_none(bytes in proptest::collection::vec(any::<u8>(), 0..600)) {
-        let _ = CoreDump::read(&bytes);
+    fn any_notes_are_tasks_with_the_one_that_crashed_first(
+        names in proptest::collection::vec("[ -~\n]{0,15}", 1..8),
+        crashed in 0..8_usize,
+        others in proptest::collection::vec((proptest::option::of(2..700_u32), proptest::collection::vec(any::<u8>(), 0..40)), 0..4),
+    ) {
+        let tcb_of = |at: usize| MAIN + 0x1000 * at as u32;
+        let mut notes = Vec::new();
+        let mut segments = Vec::new();
+        for (at, name) in names.iter().enumerate() {
+            notes.extend(note("CORE", 1, &status(tcb_of(at), 32, &[(0, at as u32)])));
+            segments.push((Some(tcb_of(at)), tcb(name)));
+        }
+        notes.extend(note("ESP_EXTRA_INFO", 677, &words(&[tcb_of(crashed), 0])));
+        for (kind, value) in others.iter().filter(|it| it.0 != Some(677)) {
+            notes.extend(note("any", kind.unwrap_or(679), value));
+        }
+        segments.insert(0, (None, notes));
+        let bytes = elf(0xf3, &segments);
+        let dump = CoreDump::read(&bytes).unwrap();
+        let mut expected: Vec<u32> = (0..names.len()).map(tcb_of).collect();
+        if crashed < names.len() {
+            let first = expected.remove(crashed);
+            expected.insert(0, first);
+        }
+        prop_assert_eq!(dump.tasks.iter().map(|it| it.tcb).collect::<Vec<_>>(), expected);
+        prop_assert_eq!(dump.tasks[0].registers.len(), 32);
+        prop_assert!(dump.tasks.iter().all(|it| !it.title().is_empty() && !it.title().contains('\n')));
+        prop_assert!(dump.why().is_none_or(|it| !it.is_empty() && !it.contains('\n')));
+        prop_assert_eq!(CoreDump::of_base64(base64(&bytes).trim_end().as_bytes()).unwrap(), dump);
     }
 
     #[test]

@@ -77,6 +77,14 @@ pub struct CrashTraces {
     pub dumps: Vec<PrintedDump>,
 }
 
+impl CrashTraces {
+    /// Returns whether a log has no crash by its addresses.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.traces.is_empty() && self.dumps.is_empty()
+    }
+}
+
 /// Block of lines that is read.
 #[derive(Debug, Default)]
 enum OpenBlock {
@@ -184,9 +192,7 @@ impl CrashReader {
         if !line.is_empty() {
             self.end_line(&line);
         }
-        if let OpenBlock::Dump(line, ..) = self.block {
-            self.dumped(line, Err(CoreDumpFault::NoEnd));
-        }
+        self.end_dump();
         self.found
     }
 
@@ -242,9 +248,7 @@ impl CrashReader {
     /// Reads a line that has one of the keys.
     fn read(&mut self, line: &str) {
         if line.contains("CORE DUMP START") {
-            if let OpenBlock::Dump(before, ..) = self.block {
-                self.dumped(before, Err(CoreDumpFault::NoEnd));
-            }
+            self.end_dump();
             self.block = OpenBlock::Dump(self.number, Vec::new(), None);
         } else if let Some(rest) = behind(line, "Backtrace:") {
             let frames = rest.split_whitespace().filter_map(frame);
@@ -263,6 +267,7 @@ impl CrashReader {
         } else if line.contains("Stack memory:") || line.contains(">>>stack>>>") {
             let near = |it: &CrashTrace| it.stack.is_empty() && self.number - it.line <= 2 * NEAR;
             if self.found.more == 0 && self.found.traces.last().is_some_and(near) {
+                self.end_dump();
                 self.block = OpenBlock::Stack;
             }
         } else if let Some(rest) = behind(line, "abort() was called at PC ") {
@@ -298,6 +303,13 @@ impl CrashReader {
         }
         let build = self.build.clone();
         self.found.traces.push(CrashTrace { line: self.number, frames, build, stack: Vec::new() });
+    }
+
+    /// Takes in that a dump which is open has no end: something else begins, or the log is over.
+    fn end_dump(&mut self) {
+        if let OpenBlock::Dump(line, ..) = core::mem::take(&mut self.block) {
+            self.dumped(line, Err(CoreDumpFault::NoEnd));
+        }
     }
 
     fn dumped(&mut self, line: u64, dump: Result<CoreDump, CoreDumpFault>) {
@@ -437,6 +449,9 @@ mod tests {
         assert_eq!(fault(format!("{start}AAAA\n!!\n{end}")), CoreDumpFault::Base64 { line: 3 });
         assert_eq!(of(format!("{start}{start}AAAA\n{end}")).len(), 2);
         assert!(of("AAAA\n".into()).is_empty());
+        // A crash behind it prints its stack.
+        let stack = "MEPC : 0x42000000 RA : 0x42000001\nStack memory:\n3fc8ea70: 0x1\n";
+        assert_eq!(fault(format!("{start}AAAA\n{stack}{end}")), CoreDumpFault::NoEnd);
     }
 
     #[test]

@@ -53,7 +53,11 @@ fn groups(document: &DoctorDocument, full: bool, screen: Screen) -> String {
     let (causes, devices) = ill.fold((0, 0), |it, group| (it.0 + 1, it.1 + group.entries.len()));
     let all = document.diagnoses.len();
     let causes = counted(causes, "cause", "causes");
-    let line = format!("{devices} of {all} devices suffer from {causes}");
+    let line = match devices {
+        0 => format!("none of {all} devices shows a cause"),
+        1 => format!("1 of {all} devices suffers from {causes}"),
+        _ => format!("{devices} of {all} devices suffer from {causes}"),
+    };
     format!("{title}{line}{title:#}\n\n{}", table_on(&document.devices(full), screen))
 }
 

@@ -175,6 +175,7 @@ fn a_core_dump_tells_task_reason_registers_and_frames() {
     assert!(out.starts_with(first), "{out}");
     let frames = "  crash: core dump, task sensor\n    0x400d0010 panic_abort\n    0x400d0046 fail_once\n    registers: pc=0x400d0010 ";
     assert!(out.contains(frames), "{out}");
+    assert!(out.contains("  core dump: assert failed: read_sensor"), "{out}");
     valid(&bench.run(&["doctor", "core.elf", "--format", "json"]).ok());
     let text = printed(&core());
     let console = format!(
@@ -185,6 +186,12 @@ fn a_core_dump_tells_task_reason_registers_and_frames() {
     let out = bench.run(&["doctor", "--no-proof", "boot.log"]).ok();
     let told = "  crash: core dump of line 3, task sensor: assert failed: read_sensor sensor.c:12 (data)\n    0x400d0010\n    0x400d0046\n";
     assert!(out.contains(told), "{out}");
+    let alone: String = console.lines().skip(2).map(|it| format!("{it}\n")).collect();
+    std::fs::create_dir(bench.path("logs")).unwrap();
+    bench.write("logs/alone.log", &alone);
+    let out = bench.run(&["doctor", "--no-proof", "--strict", "logs"]);
+    assert_eq!(out.status, Some(1), "{}", out.err);
+    assert!(out.out.contains("core dump of line 1, task sensor: assert failed"), "{}", out.out);
     bench.write("dump.b64", &text);
     let out = bench.run(&["doctor", "--no-proof", "dump.b64"]).ok();
     assert!(out.starts_with("dump.b64: task sensor crashed"), "{out}");

@@ -98,9 +98,14 @@ fn a_folder_is_of_many_devices_and_leads_with_who_suffers_from_what() {
 fn a_folder_with_too_many_files_is_refused() {
     let bench = TestDir::new();
     std::fs::create_dir(bench.path("many")).unwrap();
-    for number in 0..1001 {
-        bench.write(&format!("many/{number}.log"), "");
+    for number in 0..1000 {
+        bench.write(&format!("many/{number}.log"), if number == 0 { LOST } else { "" });
     }
+    // A folder and a hidden file are not read.
+    std::fs::create_dir(bench.path("many/hall")).unwrap();
+    bench.write("many/.hidden", "");
+    bench.run(&["doctor", "--no-proof", "many"]).ok();
+    bench.write("many/1000.log", "");
     let ran = bench.run(&["doctor", "many"]);
     assert_eq!(ran.status, Some(2));
     assert!(ran.err.contains("more than 1000 files"), "{}", ran.err);
@@ -173,31 +178,121 @@ fn a_pipe_is_read_to_its_end() {
     assert_eq!(empty.status, Some(2), "{}", empty.out);
 }
 
+/// Sends a log through a pipe to `doctor --no-proof - …` on a terminal, and Ctrl-C when its cause was told. Returns the line that the
+/// terminal has shown, and the answer.
 #[cfg(target_os = "linux")]
-#[test]
-fn a_terminal_sees_each_first_cause_as_it_comes_and_an_interrupt_gives_the_answer() {
+fn interrupted(bench: &TestDir, others: &[&str]) -> (String, String) {
     use crate::pseudo_terminals::pseudo_terminal;
-    use std::io::{BufRead as _, BufReader};
-    let bench = TestDir::new();
+    use std::io::{BufRead as _, BufReader, Read as _};
     let (line, host, _) = pseudo_terminal();
-    let mut command = bench.command(&["doctor", "--no-proof", "-"]);
+    let mut command = bench.command(&[&["doctor", "--no-proof", "--full", "-"], others].concat());
     let mut child =
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(host).spawn().unwrap();
     drop(command);
     let mut stdin = child.stdin.take().unwrap();
     stdin.write_all(LOST.as_bytes()).unwrap();
     // A terminal without a size has 80 columns.
-    let lines = BufReader::new(line).lines().take(2).map(|it| it.unwrap().trim().to_owned());
-    let told = lines.collect::<Vec<_>>().join(" ");
-    assert_eq!(
-        told,
-        "line 7: the beacons of the access point were not heard (reason 200, BEACON_TIMEOUT): state: run -> init (0xc800)"
-    );
+    let mut line = BufReader::new(line);
+    let mut told = String::new();
+    for _ in 0..2 {
+        line.read_line(&mut told).unwrap();
+    }
     // SAFETY: a signal to a child that was not waited for.
     assert_eq!(unsafe { libc::kill(child.id().cast_signed(), libc::SIGINT) }, 0);
     let output = child.wait_with_output().unwrap();
     drop(stdin);
     let out = String::from_utf8(output.stdout).unwrap();
-    assert_eq!(output.status.code(), Some(130), "{out}");
+    let mut rest = Vec::new();
+    // A terminal that nobody has open ends with an error.
+    let _ = line.read_to_end(&mut rest);
+    let rest = String::from_utf8_lossy(&rest).into_owned();
+    assert_eq!(output.status.code(), Some(130), "{out}{rest}");
+    (told.split_whitespace().collect::<Vec<_>>().join(" ") + &rest, out)
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_terminal_sees_each_first_cause_as_it_comes_and_an_interrupt_gives_the_answer() {
+    let (told, out) = interrupted(&TestDir::new(), &[]);
+    assert_eq!(
+        told,
+        "line 7: the beacons of the access point were not heard (reason 200, BEACON_TIMEOUT): state: run -> init (0xc800)"
+    );
     assert!(out.starts_with("stdin: the beacons of the access point were not heard"), "{out}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_interrupt_ends_a_pipe_and_what_stands_behind_it_is_read() {
+    let bench = TestDir::new();
+    let config = "CONFIG_IDF_TARGET=\"esp32c3\"\nCONFIG_LWIP_TCP_WND_DEFAULT=2880\n";
+    bench.write("sdkconfig", config);
+    let (_, out) = interrupted(&bench, &["sdkconfig"]);
+    assert!(out.starts_with("stdin and sdkconfig: the beacons"), "{out}");
+    for folder in ["logs", "report/project/logs/monitor"] {
+        std::fs::create_dir_all(bench.path(folder)).unwrap();
+    }
+    bench.write("logs/a.log", LOST);
+    bench.write("logs/sdkconfig", config);
+    // Longer than what tells its kind.
+    bench.write("logs/long.log", &LOST.repeat(200));
+    let (told, out) = interrupted(&bench, &["logs"]);
+    assert!(out.contains("logs/a.log and logs/sdkconfig: the beacons"), "{out}");
+    assert!(!out.contains("long.log"), "{out}");
+    assert!(told.contains("left out logs/long.log: stopped before it was read"), "{told}");
+    bench.write("report/project/sdkconfig", config);
+    bench.write("report/project/logs/monitor/idf_py_stdout_output_1", LOST);
+    let (_, out) = interrupted(&bench, &["report"]);
+    let words = out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("report and report/project/sdkconfig: the beacons"), "{out}");
+}
+
+#[test]
+fn an_sdkconfig_beside_a_folder_is_of_its_logs_or_is_refused() {
+    let bench = TestDir::new();
+    let config = "CONFIG_IDF_TARGET=\"esp32c3\"\nCONFIG_LWIP_TCP_WND_DEFAULT=2880\n";
+    std::fs::create_dir_all(bench.path("logs/hall")).unwrap();
+    bench.write("logs/a.log", LOST);
+    bench.write("logs/hall/b.log", LOST);
+    bench.write("logs/sdkconfig", config);
+    bench.write("sdkconfig", config);
+    let out = bench.run(&["doctor", "--no-proof", "--full", "logs", "sdkconfig"]).ok();
+    assert!(out.contains("logs/a.log and logs/sdkconfig: "), "{out}");
+    assert!(out.contains("logs/hall/b.log and sdkconfig: "), "{out}");
+    bench.write("logs/hall/sdkconfig", config);
+    let ran = bench.run(&["doctor", "--no-proof", "logs", "sdkconfig"]);
+    assert_eq!((ran.status, ran.err.lines().count()), (Some(2), 3), "{}", ran.err);
+    assert!(ran.err.contains("sdkconfig is the sdkconfig of no log"), "{}", ran.err);
+}
+
+#[test]
+fn files_of_a_folder_that_cannot_be_read_are_told_with_the_reason() {
+    let bench = TestDir::new();
+    std::fs::create_dir(bench.path("logs")).unwrap();
+    bench.write("logs/README", "Today it rained.\n");
+    let none = bench.run(&["doctor", "logs"]);
+    assert_eq!(none.status, Some(2));
+    assert!(none.err.contains("it has 1 file, and none that the doctor reads"), "{}", none.err);
+    std::fs::write(bench.path("logs/cut.log.gz"), &gzip(LOST.as_bytes())[..100]).unwrap();
+    bench.write("logs/a.log", LOST);
+    let ran = bench.run(&["doctor", "--no-proof", "logs"]);
+    assert_eq!(ran.status, Some(0), "{}", ran.err);
+    let broken = "left out of logs: cannot read logs/cut.log.gz: what is packed is broken";
+    assert!(ran.err.contains(broken), "{}", ran.err);
+    assert!(ran.err.contains("for they are no logs: logs/README (1 in all)"), "{}", ran.err);
+}
+
+#[test]
+fn devices_without_a_cause_are_told_in_a_sentence() {
+    let bench = TestDir::new();
+    let fine = LOST.split("I (95683)").next().unwrap();
+    for name in ["a.log", "b.log", "c.log"] {
+        bench.write(name, fine);
+    }
+    let of = |files: &[&str]| bench.run(&[&["doctor", "--no-proof"], files].concat()).ok();
+    let out = of(&["a.log", "b.log", "c.log"]);
+    assert!(out.starts_with("none of 3 devices shows a cause\n"), "{out}");
+    bench.write("d.log", LOST);
+    let out = of(&["a.log", "b.log", "c.log", "d.log"]);
+    assert!(out.starts_with("1 of 4 devices suffers from 1 cause\n"), "{out}");
 }

@@ -2,27 +2,7 @@
 
 use crate::util::TestDir;
 
-const RULES: &str = r#"topic = "our-gateway"
-
-[[rule]]
-name = "gateway-lost"
-component = ["gateway"]
-level = ["error"]
-speaks_of = "peer"
-patterns = ["no answer from gateway {number}"]
-sign = "gateway-lost"
-examples = ["E (700) gateway: no answer from gateway 7"]
-source = "our firmware 2.1, gateway.c"
-
-[[cause]]
-name = "gateway-silent"
-signs = ["gateway-lost"]
-title = "the gateway does not answer"
-remedy = "see the gateway's own log"
-confirm = "a ping of the gateway fails, too"
-certainty = "high"
-weight = 3
-"#;
+const RULES: &str = include_str!("../../../doctor/tests/team.toml");
 
 const LOG: &str = "I (300) wifi:connected with attic, aid = 1, channel 6, BW20\n\
                    I (900) esp_netif_handlers: sta ip: 192.0.2.7, mask: 255.255.255.0, gw: 192.0.2.1\n\
@@ -93,7 +73,8 @@ fn a_line_is_explained_by_the_rules_that_it_meets_and_those_near_to_it() {
     assert!(hosted.contains("  + hosted-rpc-unanswered (hosted.toml) tells: sign "), "{hosted}");
     let diary = bench.run(&["doctor", "--explain", "Today it rained."]).ok();
     assert!(diary.contains("no rule tells what it says"), "{diary}");
-    for words in [&["doctor", "--explain", "x", "boot.log"][..], &["doctor"]] {
+    let with_elf = ["doctor", "--explain", "x", "--elf", "app.elf"];
+    for words in [&["doctor", "--explain", "x", "boot.log"][..], &["doctor"], &with_elf] {
         assert_eq!(bench.run(words).status, Some(2), "{words:?}");
     }
 }

@@ -370,8 +370,11 @@ fn a_host_and_its_co_processor_are_checked_as_one_link() {
         &["tune", "--check", "host", "host"],
         &["tune", "--check", "host", "--want", "tcp-tx>=1Mbit/s"],
         &["tune", "--check", "host", "slave", "--want", "tcp-tx>=1Mbit/s"],
+        &["tune", "--check", "host", "slave", "bare"],
     ] {
         let ran = bench.run(words);
         assert_eq!((ran.status, ran.err.lines().count()), (Some(2), 3), "{words:?}: {}", ran.err);
     }
+    let third = bench.run(&["tune", "--check", "host", "slave", "bare"]);
+    assert!(third.err.starts_with("espbench: bare is a third sdkconfig\n"), "{}", third.err);
 }

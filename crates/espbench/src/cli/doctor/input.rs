@@ -8,8 +8,7 @@ use crate::cli::output;
 use crate::named_file::{is_for_later, unpacked};
 use crate::say::say;
 use crate::store::{Store, StoreError};
-use crate::user_error::{ForUser as _, UserError};
-use anyhow::bail;
+use crate::user_error::UserError;
 use espbench_doctor::captured::scene::{CapturedScene, scene};
 use espbench_doctor::crash::core_dump::CoreDump;
 use espbench_doctor::crash::report::core_entry;
@@ -22,6 +21,7 @@ use espbench_doctor::settings::ConfigFile;
 use espbench_doctor::stored::RunLosses;
 use espbench_measure::label;
 use espbench_measure::warning::Warning;
+use espbench_model::text::counted;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read};
@@ -37,6 +37,25 @@ const WARNINGS: usize = 5;
 
 /// Files of a folder that are left out and named, at most.
 const NAMED: usize = 3;
+
+/// Reason for which a file tells nothing.
+struct InputFault {
+    told: UserError,
+    /// Whether it is none that the doctor reads; else it is one that is damaged or cannot be read.
+    is_other: bool,
+}
+
+impl From<InputFault> for anyhow::Error {
+    fn from(fault: InputFault) -> Self {
+        fault.told.into()
+    }
+}
+
+/// Returns the fault of a file that cannot be read.
+fn unreadable(name: &str, why: &io::Error, remedy: &str) -> InputFault {
+    let told = UserError::new(format!("cannot read {name}")).because(why).remedy(remedy);
+    InputFault { told, is_other: false }
+}
 
 /// A file or run by what it holds.
 pub(super) enum Found {
@@ -67,14 +86,14 @@ pub(super) const NAMED_GROUP: usize = 0;
 pub(super) struct InputReader<'a> {
     store: &'a StoreArgs,
     book: &'static RuleBook,
-    /// Flag that ends the reading of stdin.
+    /// Flag of an interrupt, which ends what is being read: the answer is of what was read.
     cancel: Arc<AtomicBool>,
     /// Groups so far.
     groups: usize,
 }
 
 impl<'a> InputReader<'a> {
-    /// Creates a reader that reads logs by these rules, and stdin until the flag is set.
+    /// Creates a reader that reads logs by these rules until the flag is set.
     pub(super) const fn new(
         store: &'a StoreArgs,
         book: &'static RuleBook,
@@ -88,10 +107,11 @@ impl<'a> InputReader<'a> {
     /// # Errors
     /// It cannot be read, or is none of what the doctor reads.
     pub(super) fn read(&mut self, path: &Path) -> anyhow::Result<Vec<FoundFile>> {
-        let named = |found| vec![FoundFile { group: NAMED_GROUP, found }];
+        let in_group = |found| FoundFile { group: NAMED_GROUP, found };
+        let named = |found: Option<Found>| found.into_iter().map(in_group).collect();
         if path == Path::new("-") {
             let pipe = StdinPipe::start(Arc::clone(&self.cancel))?;
-            return self.stream("stdin".into(), pipe, &mut LiveTold::default()).map(named);
+            return Ok(named(self.stream("stdin".into(), pipe, &mut LiveTold::default())?));
         }
         if path.is_dir() {
             return match DiagReport::of_folder(path)? {
@@ -102,19 +122,24 @@ impl<'a> InputReader<'a> {
         match File::open(path) {
             Ok(mut file) => match DiagReport::of_zip(path, &mut file)? {
                 Some(report) => self.report(path, report),
-                None => self.file(path, file).map(named),
+                None => Ok(named(self.file(path, file)?)),
             },
-            Err(why) if why.kind() == io::ErrorKind::NotFound => self.run(path).map(named),
+            Err(why) if why.kind() == io::ErrorKind::NotFound => {
+                self.run(path).map(|it| named(Some(it)))
+            }
             Err(why) => {
                 let remedy = "name a log that a terminal has kept, or - for stdin";
-                let what = || format!("cannot read {}", path.display());
-                Err(why).for_user(what, remedy).map_err(Into::into)
+                Err(unreadable(&path.display().to_string(), &why, remedy).into())
             }
         }
     }
 
-    fn file(&self, path: &Path, file: File) -> anyhow::Result<Found> {
+    fn file(&self, path: &Path, file: File) -> Result<Option<Found>, InputFault> {
         self.stream(path.display().to_string(), file, &mut LiveTold::nobody())
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.cancel.load(Ordering::Relaxed)
     }
 
     /// Reads a report of `idf.py diag`: its logs one behind the other, and its sdkconfig.
@@ -124,24 +149,22 @@ impl<'a> InputReader<'a> {
         let group = self.groups;
         self.groups += 1;
         let mut all = Vec::new();
-        let mut reader = DoctorFileReader::with_rules(self.book);
-        for part in report.logs.clone() {
-            let what = || format!("cannot read {part} of {name}");
-            report.read(&part, &mut |it| reader.push(it)).for_user(what, remedy)?;
-            reader.push(b"\n");
+        let config = report.config.clone();
+        let config = config.map(|it| (format!("{name}/{it}"), vec![it]));
+        let parts = [(name.clone(), report.logs.clone())].into_iter().chain(config);
+        for (file, parts) in parts.filter(|it| !it.1.is_empty()) {
+            let mut input = OpenInput::new(self);
+            for part in parts {
+                let read = report
+                    .open(&part)
+                    .and_then(|mut it| self.pour(&mut *it, &mut input, &mut LiveTold::nobody()));
+                read.map_err(|why| unreadable(&format!("{part} of {name}"), &why, remedy))?;
+                input.reader.push(b"\n");
+            }
+            let found = self.told(file, input)?;
+            all.extend(found.map(|found| FoundFile { group, found }));
         }
-        if !report.logs.is_empty() {
-            let found = Self::told(name.clone(), reader)?;
-            all.push(FoundFile { group, found });
-        }
-        if let Some(part) = report.config.clone() {
-            let what = || format!("cannot read {part} of {name}");
-            let mut reader = DoctorFileReader::with_rules(self.book);
-            report.read(&part, &mut |it| reader.push(it)).for_user(what, remedy)?;
-            let found = Self::told(format!("{name}/{part}"), reader)?;
-            all.push(FoundFile { group, found });
-        }
-        if all.is_empty() {
+        if report.logs.is_empty() && report.config.is_none() {
             return Err(UserError::new(format!("{name} has nothing that the doctor reads"))
                 .because("the report has neither a log of the monitor nor an sdkconfig")
                 .remedy("start idf.py monitor in the project before idf.py diag, so that there is a log")
@@ -155,26 +178,42 @@ impl<'a> InputReader<'a> {
         let mut groups: BTreeMap<PathBuf, usize> = BTreeMap::new();
         let mut all: Vec<(PathBuf, FoundFile)> = Vec::new();
         let mut others: Vec<String> = Vec::new();
-        for file in folder::files(path)? {
-            let read = File::open(&file).map_err(Into::into).and_then(|it| self.file(&file, it));
-            match read {
-                Ok(found) if !is_silent(&found) => {
+        let mut broken: Vec<UserError> = Vec::new();
+        for file in folder::files(path, &|_| true)? {
+            let name = file.display().to_string();
+            let opened = File::open(&file);
+            let opened = opened.map_err(|it| unreadable(&name, &it, "let yourself read it"));
+            match opened.and_then(|it| self.file(&file, it)) {
+                Ok(None) => {}
+                Ok(Some(found)) if !is_silent(&found) => {
                     let next = self.groups + groups.len();
                     let of = file.parent().unwrap_or(path).to_owned();
                     let group = *groups.entry(of).or_insert(next);
                     all.push((file, FoundFile { group, found }));
                 }
-                _ => others.push(file.display().to_string()),
+                Err(fault) if !fault.is_other => broken.push(fault.told),
+                _ => others.push(name),
             }
         }
         self.groups += groups.len();
         without_old_configs(&mut all);
         let folder = path.display();
-        if all.is_empty() {
+        for it in broken.iter().take(NAMED) {
+            say!("left out of {folder}: {}: {}", it.what, it.why);
+        }
+        if let more @ 1.. = broken.len().saturating_sub(NAMED) {
+            let more = counted(more as u64, "more file", "more files");
+            say!("left out of {folder}: {more} that cannot be read");
+        }
+        if all.is_empty() && !self.is_stopped() {
             return Err(UserError::new(format!("no log is in the folder {folder}"))
-                .because(match others.len() {
-                    0 => "it has no files".to_owned(),
-                    count => format!("it has {count} files, and none that the doctor reads"),
+                .because(match (others.len(), broken.len()) {
+                    (0, 0) => "it has no files".to_owned(),
+                    (count, 0) => {
+                        let count = counted(count as u64, "file", "files");
+                        format!("it has {count}, and none that the doctor reads")
+                    }
+                    _ => "what could be one cannot be read".to_owned(),
                 })
                 .remedy("name the folder of the logs that terminals have kept")
                 .into());
@@ -190,47 +229,70 @@ impl<'a> InputReader<'a> {
         Ok(all.into_iter().map(|it| it.1).collect())
     }
 
-    /// Reads a log, an sdkconfig or a capture to its end, which may be gzip.
-    fn stream(&self, name: String, from: impl Read, live: &mut LiveTold) -> anyhow::Result<Found> {
-        let cannot = || format!("cannot read {name}");
-        let mut from = unpacked(from).for_user(cannot, "name a log that a terminal has kept")?;
-        let mut reader = DoctorFileReader::with_rules(self.book);
-        let mut buffer = vec![0; CHUNK];
-        // A signal ends it: the answer is of what was read.
-        while !self.cancel.load(Ordering::Relaxed) {
-            match from.read(&mut buffer) {
-                Ok(0) => break,
-                Ok(length) if reader.push(&buffer[..length]) => live.came(&reader),
-                // The rest changes nothing.
-                Ok(_) => break,
-                Err(why) if is_for_later(&why) => live.waits(&reader),
-                Err(why) => bail!(
-                    UserError::new(cannot())
-                        .because(why)
-                        .remedy("copy the file again, or name it as it was before it was packed")
-                ),
-            }
-        }
-        Self::told(name, reader)
+    /// Reads a log, an sdkconfig or a capture, which may be gzip.
+    fn stream(
+        &self,
+        name: String,
+        from: impl Read,
+        live: &mut LiveTold,
+    ) -> Result<Option<Found>, InputFault> {
+        let mut input = OpenInput::new(self);
+        let read = unpacked(from).and_then(|mut it| self.pour(&mut *it, &mut input, live));
+        let remedy = "copy the file again, or name it as it was before it was packed";
+        read.map_err(|why| unreadable(&name, &why, remedy))?;
+        self.told(name, input)
     }
 
-    /// Takes what a file was.
-    fn told(name: String, reader: DoctorFileReader) -> anyhow::Result<Found> {
-        match reader.finish() {
-            Ok(DoctorFile::Log(log, crashes)) => Ok(Found::Log(name, log, crashes)),
-            Ok(DoctorFile::Config(config)) => Ok(Found::Config(name, config)),
+    /// Reads a stream to its end. An interrupt ends what is being read and may be of any length, and no such file begins behind it.
+    fn pour(
+        &self,
+        from: &mut dyn Read,
+        input: &mut OpenInput,
+        live: &mut LiveTold,
+    ) -> io::Result<()> {
+        let mut buffer = vec![0; CHUNK];
+        while !(self.is_stopped() && input.reader.is_endless()) {
+            match from.read(&mut buffer) {
+                Ok(0) => return Ok(()),
+                Ok(length) if input.reader.push(&buffer[..length]) => live.came(&input.reader),
+                // The rest changes nothing.
+                Ok(_) => return Ok(()),
+                Err(why) if is_for_later(&why) => live.waits(&input.reader),
+                // Packed bytes of a pipe end anywhere.
+                Err(_) if self.is_stopped() && !input.is_late => return Ok(()),
+                Err(why) => return Err(why),
+            }
+        }
+        input.is_left_out = input.is_late;
+        Ok(())
+    }
+
+    /// Takes what a file was; none where an interrupt came before it was read.
+    fn told(&self, name: String, input: OpenInput) -> Result<Option<Found>, InputFault> {
+        let found = match input.reader.finish() {
+            Err(DoctorFileFault::Empty) if self.is_stopped() => None,
+            _ if input.is_left_out => None,
+            Ok(DoctorFile::Log(log, crashes)) => Some(Found::Log(name.clone(), log, crashes)),
+            Ok(DoctorFile::Config(config)) => Some(Found::Config(name.clone(), config)),
             Ok(DoctorFile::Capture(seen)) => {
-                let entry = Box::new(capture_entry(name, &seen));
-                Ok(Found::Capture(entry, scene(&seen)))
+                let entry = Box::new(capture_entry(name.clone(), &seen));
+                Some(Found::Capture(entry, scene(&seen)))
             }
             Ok(DoctorFile::CoreDump(dump)) => {
-                Ok(Found::CoreDump(Box::new(core_entry(name, &dump)), dump))
+                let entry = Box::new(core_entry(name.clone(), &dump, self.book));
+                Some(Found::CoreDump(entry, dump))
             }
-            Err(fault) => Err(UserError::new(format!("{name} {}", fault.refused()))
-                .remedy(remedy(&fault))
-                .because(fault)
-                .into()),
+            Err(fault) => {
+                let is_other = fault.is_other();
+                let told = UserError::new(format!("{name} {}", fault.refused()));
+                let told = told.remedy(remedy(&fault)).because(fault);
+                return Err(InputFault { told, is_other });
+            }
+        };
+        if found.is_none() {
+            say!("left out {name}: stopped before it was read");
         }
+        Ok(found)
     }
 
     /// Reads what is no file: a stored run by its name.
@@ -250,9 +312,26 @@ impl<'a> InputReader<'a> {
     }
 }
 
-/// Returns whether a text has neither a record nor an event: a file of a folder that is no log.
+/// File that is being read.
+struct OpenInput {
+    reader: DoctorFileReader,
+    /// Whether an interrupt came before it.
+    is_late: bool,
+    /// Whether it is left out for that.
+    is_left_out: bool,
+}
+
+impl OpenInput {
+    fn new(of: &InputReader<'_>) -> Self {
+        let reader = DoctorFileReader::with_rules(of.book);
+        Self { reader, is_late: of.is_stopped(), is_left_out: false }
+    }
+}
+
+/// Returns whether a text has neither a record nor an event nor a crash: a file of a folder that is no log.
 fn is_silent(found: &Found) -> bool {
-    matches!(found, Found::Log(_, log, _) if log.recorded == 0 && log.events.is_empty())
+    matches!(found, Found::Log(_, log, crashes)
+        if log.recorded == 0 && log.events.is_empty() && crashes.is_empty())
 }
 
 /// Removes sdkconfig.old, sdkconfig.defaults and others that stand beside an sdkconfig: the firmware was built with that.

@@ -6,7 +6,7 @@
 //! | `folder` | files of a folder of logs |
 //! | `input` | what a file is, by its contents, and what it holds |
 //! | `pipe` | a log from a pipe, as it comes |
-//! | `program` | addresses of crashes by the code of the program |
+//! | `program` | the program that a device ran |
 //! | `prove` | the first cause, shown in the lab |
 //! | `rules` | rules of a team's own, and which rules a line meets |
 
@@ -25,6 +25,7 @@ use crate::render;
 use crate::say::say;
 use crate::user_error::UserError;
 use anyhow::Context as _;
+use espbench_doctor::crash::report::{add_dump, add_traces};
 use espbench_doctor::crash::trace::CrashTraces;
 use espbench_doctor::finding::{DiagnosisVerdict, TroubleCause};
 use espbench_doctor::incident::{Incident, IncidentDiagnosis, diagnose};
@@ -36,7 +37,6 @@ use espbench_doctor::settings::ConfigFile;
 use espbench_measure::run::RunFacts;
 use espbench_measure::tune::RoundTrip;
 use input::{Found, FoundFile, InputReader, NAMED_GROUP};
-use program::ElfProgram;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -82,7 +82,7 @@ pub struct Args {
     explain: Option<String>,
     /// Show the addresses of backtraces and core dumps as functions and lines of this ELF
     #[cfg(feature = "flash")]
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "explain")]
     elf: Option<PathBuf>,
     /// Exit with 1 when a cause was found
     #[arg(long)]
@@ -148,7 +148,7 @@ fn check_output(args: &Args) -> anyhow::Result<()> {
 fn diagnoses(args: &Args, found: &[FoundFile]) -> anyhow::Result<Vec<DiagnosisEntry>> {
     let mut logs: Vec<(usize, usize, (&str, &LogSummary, &CrashTraces))> = Vec::new();
     let mut configs: Vec<(usize, usize, (&str, &ConfigFile))> = Vec::new();
-    let elf = ElfProgram::read(args)?;
+    let elf = program::read(args)?;
     // Each diagnosis has the place of its file.
     let mut all: Vec<(usize, DiagnosisEntry)> = Vec::new();
     for (at, FoundFile { group, found }) in found.iter().enumerate() {
@@ -171,7 +171,7 @@ fn diagnoses(args: &Args, found: &[FoundFile]) -> anyhow::Result<Vec<DiagnosisEn
             }
             Found::CoreDump(entry, dump) => {
                 let mut entry = (**entry).clone();
-                program::add_dump(elf.as_ref(), dump, &mut entry);
+                add_dump(elf.as_ref(), dump, None, &mut entry);
                 if !args.no_proof {
                     entry.proof = prove::cannot(&entry.diagnosis);
                 }
@@ -179,13 +179,23 @@ fn diagnoses(args: &Args, found: &[FoundFile]) -> anyhow::Result<Vec<DiagnosisEn
             }
         }
     }
+    let beside = logs.iter().map(|it| config_of(it.1, &configs));
+    let beside: Vec<Option<(&str, &ConfigFile)>> = beside.collect::<Result<_, _>>()?;
+    let is_beside_none = |it: &&(usize, usize, (&str, &ConfigFile))| {
+        it.1 == NAMED_GROUP && beside.iter().flatten().all(|of_log| !std::ptr::eq(of_log.1, it.2.1))
+    };
+    if let (Some(config), false) = (configs.iter().find(is_beside_none), logs.is_empty()) {
+        return Err(UserError::new(format!("{} is the sdkconfig of no log", config.2.0))
+            .because("each log has an sdkconfig of its own beside it, in its folder")
+            .remedy("leave it out, or name the logs in place of their folders")
+            .into());
+    }
     let bench = prove::ProofBench::new(!logs.is_empty() || !configs.is_empty())?;
     let rtt = bench.rtt();
     let mut proofs = Proofs { args, bench: &bench, is_once: found.len() > 2, shown: Vec::new() };
-    for (at, group, (name, log, crashes)) in &logs {
-        let config = config_of(*group, &configs)?;
+    for ((at, _, (name, log, crashes)), config) in logs.iter().zip(beside) {
         let mut entry = entry(&mut proofs, Some((name, log)), config, &rtt)?;
-        program::add(elf.as_ref(), crashes, &mut entry);
+        add_traces(elf.as_ref(), crashes, &mut entry);
         all.push((*at, entry));
     }
     for (at, group, config) in &configs {

@@ -58,8 +58,7 @@ pub(super) fn first(
     reading.chip = reading.chip.or(printed.chip).or_else(|| own?.chip);
     reading.release = reading.release.or(printed.release).or_else(|| own?.release);
     if reading.hosted.is_host && !found.diagnosis.findings.is_empty() {
-        let why = "it has no host with a co-processor beside it (ESP-Hosted)";
-        return Ok(Some(ProofOutcome::CannotShow(why.into())));
+        return Ok(Some(ProofOutcome::CannotShow(labs::NO_HOST.into())));
     }
     let Some((library, _)) = &bench.made else { return Ok(cannot(&found.diagnosis)) };
     let who = match log {

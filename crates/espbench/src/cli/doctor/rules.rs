@@ -19,8 +19,14 @@ const REMEDY: &str = "correct it: docs/doctor-rules.md has the keys, and a rule 
 /// A file of rules: its name and its text.
 type RuleText = (String, String);
 
-/// Books of rules that were read: a summary of a log refers to its book, which therefore stays.
-static BOOKS: Mutex<Vec<(Vec<RuleText>, &'static RuleBook)>> = Mutex::new(Vec::new());
+/// Books of rules that one process reads, at most.
+const MOST: usize = 64;
+
+/// Books of rules that were read, each by its texts, with a fault where an example does not meet its rule.
+type RuleBooks = Vec<(Vec<RuleText>, Result<&'static RuleBook, RuleFault>)>;
+
+/// Books of this process: a summary of a log refers to its book, which therefore stays.
+static BOOKS: Mutex<RuleBooks> = Mutex::new(Vec::new());
 
 /// Returns the doctor's own rules with those of some files, whose examples are tried.
 ///
@@ -33,18 +39,31 @@ pub(super) fn book(paths: &[PathBuf]) -> anyhow::Result<&'static RuleBook> {
     let read = |it: &PathBuf| Ok((it.display().to_string(), texts::read(it, "rules", WRITTEN)?));
     let texts: Vec<RuleText> = paths.iter().map(read).collect::<anyhow::Result<_>>()?;
     let mut books = BOOKS.lock().unwrap_or_else(PoisonError::into_inner);
+    Ok(of_texts(texts, &mut books, MOST)?)
+}
+
+/// Returns the book of some texts: one that is known, or one more of at most so many.
+fn of_texts(
+    texts: Vec<RuleText>,
+    books: &mut RuleBooks,
+    most: usize,
+) -> Result<&'static RuleBook, UserError> {
     if let Some(known) = books.iter().find(|it| it.0 == texts) {
-        return Ok(known.1);
+        return known.1.clone().map_err(|it| told(&it));
+    }
+    if books.len() >= most {
+        return Err(UserError::new("too many files of rules")
+            .because(format!("this process has read {most} different ones, and keeps them all"))
+            .remedy("start espbench anew"));
     }
     let borrowed: Vec<(&str, &str)> = texts.iter().map(|it| (&*it.0, &*it.1)).collect();
     let read = RuleBook::from_files(&borrowed).map_err(|it| told(&it))?;
     let book: &'static RuleBook = Box::leak(Box::new(read));
-    let is_own = |file: &str| texts.iter().any(|it| it.0 == file);
-    for rule in book.rules().filter(|it| is_own(&it.file)) {
-        book.try_examples(rule).map_err(|it| told(&it))?;
-    }
-    books.push((texts, book));
-    Ok(book)
+    let mut own = book.rules().filter(|rule| texts.iter().any(|it| it.0 == rule.file));
+    let tried = own.try_for_each(|it| book.try_examples(it).map(drop)).map(|()| book);
+    drop(own);
+    books.push((texts, tried.clone()));
+    tried.map_err(|it| told(&it))
 }
 
 fn told(fault: &RuleFault) -> UserError {
@@ -107,4 +126,29 @@ fn one(it: &ExplainedRule) -> String {
     };
     let is = if is_met(&it.outcome) { "+" } else { "-" };
     format!("{is} {} ({}) {}: {says}{causes}", it.name, it.file, it.outcome)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEAM: &str = include_str!("../../../../doctor/tests/team.toml");
+
+    #[test]
+    fn books_are_read_once_and_have_a_bound() {
+        let mut books = RuleBooks::new();
+        let mut read =
+            |text: &str| of_texts(vec![("team.toml".into(), text.into())], &mut books, 2);
+        let first = read(TEAM).unwrap();
+        assert!(std::ptr::eq(read(TEAM).unwrap(), first));
+        // What is wrong is kept, too.
+        let wrong = TEAM.replace("from gateway 7\"]\nnot", "from it\"]\nnot");
+        assert_ne!(wrong, TEAM);
+        let fault = read(&wrong).unwrap_err();
+        assert!(fault.why.contains("its example"), "{fault}");
+        assert_eq!(read(&wrong).unwrap_err(), fault);
+        let other = read(&format!("{TEAM}\n")).unwrap_err();
+        assert!(other.why.contains("2 different ones"), "{other}");
+        read(TEAM).unwrap();
+    }
 }

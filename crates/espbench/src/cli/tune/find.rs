@@ -6,9 +6,9 @@ use super::Args;
 use super::lab::{TrialPool, advised, file, lab};
 use crate::cli::file::replace;
 use crate::cli::flow;
-use crate::render;
 use crate::say::say;
 use crate::user_error::UserError;
+use crate::{labs, render};
 use anyhow::Context as _;
 use espbench_engine::tune::{TuneLab, search};
 use espbench_measure::cell::Origin;
@@ -25,7 +25,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let file = args.check.first().map(|path| file(args, path)).transpose()?;
     if let Some(host) = file.as_ref().filter(|it| it.reading.hosted.is_host) {
         return Err(UserError::new(format!("the lab cannot search from {}", host.name))
-            .because("it has no host with a co-processor beside it (ESP-Hosted)")
+            .because(labs::NO_HOST)
             .remedy("check the file without --want")
             .into());
     }

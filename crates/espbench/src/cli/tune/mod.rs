@@ -15,6 +15,7 @@ mod rtt;
 mod units;
 
 use super::common::{OutputArgs, StoreArgs, chip};
+use crate::labs;
 use crate::user_error::UserError;
 use clap::Args as Flags;
 use espbench_measure::plan::DEFAULT_SEED;
@@ -45,7 +46,7 @@ pub struct Args {
     /// Check an existing sdkconfig, or sdkconfig.defaults: its mistakes, what limits the throughput, and
     /// the one setting that gives most; with --want, search from there. Of ESP-Hosted two: the host's and
     /// the co-processor's
-    #[arg(long, value_name = "FILE", num_args = 1..=2, required_unless_present = "want")]
+    #[arg(long, value_name = "FILE", num_args = 1.., required_unless_present = "want")]
     check: Vec<PathBuf>,
     /// Search in the virtual lab for settings that reach this (repeatable): 'tcp-tx>=20Mbit/s'; with
     /// --check, the fewest changes to that file
@@ -168,8 +169,14 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         [path] if args.want.is_empty() => check::run(args, path, None),
         [host, co_processor] if args.want.is_empty() => check::run(args, host, Some(co_processor)),
         [] | [_] => find::run(args),
-        _ => Err(UserError::new("a search begins with one sdkconfig")
-            .because("the lab has no host with a co-processor beside it")
+        [_, _, third, ..] => {
+            Err(UserError::new(format!("{} is a third sdkconfig", third.display()))
+                .because("a check is of one file, or of a host's and its co-processor's")
+                .remedy("check each alone, or the two: --check HOST SLAVE")
+                .into())
+        }
+        [_, _] => Err(UserError::new("a search begins with one sdkconfig")
+            .because(labs::NO_HOST)
             .remedy("check the two without --want, or name one")
             .into()),
     }

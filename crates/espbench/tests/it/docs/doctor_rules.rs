@@ -10,7 +10,8 @@ use std::fs;
 
 const PAGE: &str = "docs/doctor-rules.md";
 
-const HEAD: &str = r#"# The doctor's rules
+const HEAD: &str = concat!(
+    r#"# The doctor's rules
 
 What [`espbench doctor`](doctor.md) reads in a log is data: `crates/doctor/rules/*.toml` have a record for each line that tells something, `causes.toml` one for each
 cause that lines are signs of. A test writes this page from them (`BLESS=1 cargo test -p espbench --features full --test it docs`).
@@ -21,28 +22,9 @@ A rule is one record of TOML with an example. This file has a rule and a cause o
 the rules below:
 
 ```toml
-topic = "our-gateway"
-
-[[rule]]
-name = "gateway-lost"                             # one of a kind
-component = ["gateway"]                           # log tags, of any case; gate* stands for those that begin so
-level = ["error"]                                 # without it, lines of all levels and of none
-speaks_of = "peer"                                # or station, access-point, program, host, co-processor
-patterns = ["no answer from gateway {number}"]    # the message has one of these
-sign = "gateway-lost"
-examples = ["E (700) gateway: no answer from gateway 7"]
-not = ["I (700) gateway: no answer from gateway 7 is needed"]
-source = "our firmware 2.1, gateway.c"
-
-[[cause]]
-name = "gateway-silent"
-signs = ["gateway-lost"]
-title = "the gateway does not answer"
-remedy = "see the gateway's own log"
-confirm = "a ping of the gateway fails, too"
-certainty = "high"                                # or medium, low
-weight = 3                                        # a restart weighs 10, a link that ends 3, a connection 1
-```
+"#,
+    include_str!("../../../../doctor/tests/team.toml"),
+    r#"```
 
 - Each of `examples` has to meet the rule and each of `not` must not: they are tried when the file is read, and a mistake names file, line or rule.
 - `espbench doctor --rules team.toml --explain 'E (700) gateway: no answer from gateway 7'` tells which rules a line meets, and why those near to it do not.
@@ -53,7 +35,8 @@ weight = 3                                        # a restart weighs 10, a link 
 - Of the rules of one topic the one with the highest `priority` tells; of two alike, the one that stands first. `crates/doctor/src/matcher/rule.rs` and `cause.rs` have all keys.
 
 A rule for everybody goes into the file of its topic in `crates/doctor/rules`, where the same test tries it.
-"#;
+"#
+);
 
 /// Returns a text as a cell of a table.
 fn cell(text: &str) -> String {

@@ -243,8 +243,8 @@ fn out_of_order(m: &Material<'_>) -> Option<Finding> {
             Limits,
             format!("Where a frame is lost, a TCP socket keeps {kept} of {behind} segments that come behind it"),
             format!(
-                "Kconfig: what is beyond {} is dropped, although it has arrived, and the other side has to send it again: with losses \
-                 TCP receives no more than {} segments for each round trip. 0 is no limit; then up to a window of them takes heap.",
+                "What arrives beyond {} is dropped, and the other side has to send it again: a round trip in which a frame is lost \
+                 brings at most {} segments. 0 is no limit: then up to a window of them takes heap, and RX buffers of the driver.",
                 m.name(key),
                 kept + 1
             ),

@@ -98,7 +98,7 @@ pub(super) fn host(m: &Material<'_>, out: &mut Vec<Finding>) {
     ));
     if options.streaming == Some(false) && bus == HostedBus::Sdio {
         out.push(finding(
-            "hosted-streaming",
+            "hosted-single-packets",
             Limits,
             "The host reads each packet of the co-processor by itself".into(),
             "Kconfig: streaming mode reads what is queued in one transaction, which is faster.",

@@ -276,6 +276,8 @@ fn a_window_beyond_the_queue_of_segments_out_of_order_limits() {
         "Where a frame is lost, a TCP socket keeps 4 of 45 segments that come behind it"
     );
     assert_eq!((&*found.set[0].name, &*found.set[0].to), ("CONFIG_LWIP_TCP_OOSEQ_MAX_PBUFS", "0"));
+    let brings = "a round trip in which a frame is lost brings at most 5 segments";
+    assert!(found.why.contains(brings) && found.why.contains("RX buffers"), "{}", found.why);
     for fits in [
         "CONFIG_LWIP_TCP_WND_DEFAULT=5760\n",
         "CONFIG_LWIP_TCP_WND_DEFAULT=65534\nCONFIG_LWIP_TCP_OOSEQ_MAX_PBUFS=0\n",
@@ -311,6 +313,10 @@ fn a_host_is_checked_for_the_chip_beside_it() {
     let slow = check(&ask(&slow));
     let bus = of(&slow, "hosted-bus");
     assert_eq!((bus.severity, bus.set.len()), (Severity::Limits, 2), "{}", told(&slow));
+    // Not the rule of a co-processor that sends no streams.
+    let single = check(&ask(&HOST.replace("RX_STREAMING_MODE=y", "RX_STREAMING_MODE=n")));
+    assert_eq!(of(&single, "hosted-single-packets").severity, Severity::Limits);
+    assert!(single.findings.iter().all(|it| it.rule != "hosted-streaming"), "{}", told(&single));
 }
 
 #[test]
