@@ -201,10 +201,7 @@ fn a_prediction_that_is_stopped_says_what_is_whole() {
     let told = ran.out.lines().nth(1).unwrap_or_default();
     let rooms =
         told.strip_prefix("  Stopped: each figure is of ").unwrap_or_else(|| panic!("{ran:?}"));
-    assert!(
-        rooms.contains(" of 1000 rooms") && (1.0..1000.0).contains(&number(rooms)),
-        "{told}"
-    );
+    assert!(rooms.contains(" of 1000 rooms") && (1.0..1000.0).contains(&number(rooms)), "{told}");
     assert!(ran.out.lines().count() <= 15, "{ran:?}");
     let junit = [&fleet[..], &["--format", "junit"]].concat();
     let ran = interrupted(&bench, &junit, &Sign::Ticks(200));
