@@ -4,7 +4,6 @@ use crate::figure::FigurePoint;
 use crate::kind::TestKind;
 use crate::report::digest::RateCurve;
 use crate::run::Recorded;
-use crate::units;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 use espbench_model::sample::{Fate, Interval, Link, Observer, Probe, Sample};
