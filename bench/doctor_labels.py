@@ -3,9 +3,9 @@
 
 `bench/doctor_labels.py FOLDER… [--espbench FILE]` reads FOLDER/labels.csv, a line for each log (`name,label`, for FOLDER/name.log), and sends the
 logs to the command. A label is the stable name of the first cause (docs/doctor.md), or `healthy`; `one|other`
-where either counts. Prints each log that is wrong, and for each folder and all together how many first causes are right, with Wilson's 95 % interval,
-how many healthy logs got a
-finding, and how many first causes of each certainty are right. With --least the folders are one of some cases of the tests, and one of a log that tells nothing."""
+where either counts. Prints each log that is wrong, and for each folder, and for several together, how many first causes are right, with Wilson's
+95 % interval, and how many healthy logs got a finding. Of all logs together it prints how many first causes of each certainty are right, a finding on
+a healthy log being wrong. With --least the folders are one of some cases of the tests, and one of a log that tells nothing."""
 
 import collections
 import csv

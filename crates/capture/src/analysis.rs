@@ -1,7 +1,7 @@
 //! A whole capture, as it streams by.
 
+use crate::air::AirAnalysis;
 use crate::air::esp_now::CaptureKeys;
-use crate::air::{AirAnalysis, ClassCount};
 use crate::course::CaptureCourse;
 use crate::file::{CaptureError, CaptureReader, CapturedPacket, LinkType};
 use crate::link::{LinkContent, content};
@@ -148,15 +148,22 @@ impl CaptureSummary {
         self.times.map(|(first, last)| (last - first) as f64 / 1e9).filter(|it| *it > 0.0)
     }
 
-    /// Returns the share of time in which the busiest channel was busy, of the time for which it was heard.
+    /// Returns the share of time in which frames of a channel were on the air, of the time for which it was heard; `None`
+    /// where no frame tells its rate, and where that time is shorter than its frames.
+    #[must_use]
+    pub fn busy(&self, channel: u8) -> Option<f64> {
+        let air_ns = self.air.channels.get(&channel)?.air_ns;
+        let heard_ns = match self.air.heard_ns(channel) {
+            Some(ns) => (air_ns <= ns).then_some(ns as f64)?,
+            None => self.seconds()? * 1e9,
+        };
+        (self.air.unrated < self.air.frames && heard_ns > 0.0).then(|| air_ns as f64 / heard_ns)
+    }
+
+    /// Returns the share of the busiest channel.
     #[must_use]
     pub fn busy_share(&self) -> Option<f64> {
-        let all_ns = self.seconds()? * 1e9;
-        let share = |(channel, it): (&u8, &ClassCount)| {
-            let heard_ns = self.air.heard_ns(*channel).map_or(all_ns, |it| it as f64);
-            Some(it.air_ns as f64 / heard_ns).filter(|_| heard_ns > 0.0)
-        };
-        self.air.channels.iter().filter_map(share).max_by(f64::total_cmp)
+        self.air.channels.keys().filter_map(|it| self.busy(*it)).max_by(f64::total_cmp)
     }
 
     /// Returns whether the file tells of a link at all.

@@ -377,11 +377,7 @@ impl CaptureDocument {
                 .map(|(channel, it)| ChannelRow {
                     channel: Some(*channel).filter(|it| *it > 0),
                     frames: it.frames,
-                    busy: match air.heard_ns(*channel) {
-                        Some(ns) => (it.air_ns <= ns && ns > 0 && air.unrated < air.frames)
-                            .then(|| it.air_ns as f64 / ns as f64),
-                        None => share.of(it.air_ns),
-                    },
+                    busy: seen.busy(*channel),
                 })
                 .collect(),
             overlapping: air.overlaps.counts(),

@@ -17,26 +17,25 @@ pub struct CaptureLimits {
     pub cut_packets: u64,
     /// Messages of ESP-NOW of which the file has not all data.
     pub cut_esp_now: u64,
-    /// Packets of other link types, and those whose headers cannot be read.
+    /// Packets that are not read: of other link types, or with headers that make no sense.
     pub unread_packets: u64,
     /// Packets whose time is before that of the one before.
     pub earlier_packets: u64,
     /// Longest step back of the time, in milliseconds.
     pub step_back_ms: f64,
-    /// Frames that another radio had captured before: they are counted once.
+    /// Copies by a second radio, which are left out.
     pub copies: u64,
-    /// Attempts behind the first without the retry bit.
+    /// Repetitions without the retry bit.
     pub unmarked_attempts: u64,
     /// How often a radio changed its channel.
     pub channel_changes: u64,
-    /// Probe requests of addresses that are made up: their senders are not counted as stations.
+    /// Probe requests of made-up addresses, which are no stations.
     pub randomised_probes: u64,
-    /// Block acknowledgements that are not compressed ones, and not read.
+    /// Block acknowledgements that are not read.
     pub unread_block_acks: u64,
-    /// Messages of ESP-NOW that the MAC has encrypted.
+    /// Encrypted frames that are taken for ESP-NOW.
     pub protected_esp_now: u64,
-    /// Links to one receiver without an acknowledgement and without a retry: their sender is content, but the radio does
-    /// not hear the receiver.
+    /// Links whose acknowledgements are not heard: without one, and without a retry.
     pub silent_links: u64,
 }
 
@@ -74,8 +73,8 @@ impl CaptureLimits {
             (self.unread_packets, "packet is not read", "packets are not read"),
             (
                 self.channel_changes,
-                "change of the channel: losses and times are those of a part of the air",
-                "changes of the channel: losses and times are those of a part of the air",
+                "change of the channel: losses and times are of a part of the air",
+                "changes of the channel: losses and times are of a part of the air",
             ),
             (
                 self.earlier_packets,
@@ -84,28 +83,28 @@ impl CaptureLimits {
             ),
             (
                 self.silent_links,
-                "link whose acknowledgements the radio does not hear",
-                "links whose acknowledgements the radio does not hear",
+                "link whose acknowledgements are not heard",
+                "links whose acknowledgements are not heard",
             ),
             (
                 self.unmarked_attempts,
-                "repetition without the retry bit (a second radio's copy, or a sender that does not set it)",
-                "repetitions without the retry bit (a second radio's copies, or a sender that does not set it)",
+                "repetition without the retry bit",
+                "repetitions without the retry bit",
             ),
             (
                 self.copies,
-                "copy of a second radio, not counted",
-                "copies of a second radio, not counted",
+                "copy by a second radio is left out",
+                "copies by a second radio are left out",
             ),
             (
                 self.protected_esp_now,
-                "encrypted frame that is taken for ESP-NOW",
-                "encrypted frames that are taken for ESP-NOW",
+                "encrypted frame is taken for ESP-NOW",
+                "encrypted frames are taken for ESP-NOW",
             ),
             (
                 self.unread_block_acks,
-                "block acknowledgement of a kind that is not read",
-                "block acknowledgements of a kind that is not read",
+                "block acknowledgement is not read",
+                "block acknowledgements are not read",
             ),
         ];
         let words = |(count, one, many): (u64, &str, &str)| {

@@ -4,7 +4,6 @@ use crate::figure::FigurePoint;
 use crate::kind::TestKind;
 use crate::report::digest::RateCurve;
 use crate::run::Recorded;
-use crate::units;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 use espbench_model::sample::{Fate, Interval, Link, Observer, Probe, Sample};
@@ -120,9 +119,11 @@ pub(crate) const fn sending_observers(observer: Observer) -> &'static [Observer]
     }
 }
 
-/// The whole intervals of the time in which a test's devices sent. They count where streams lack intervals: what a stream
-/// moved in a part of one counts, and what comes out of a queue afterwards is of no rate.
+/// The whole intervals of the time in which a test's devices sent, from when the first of them began: they are one time
+/// for all streams, whenever each began. They count where streams lack intervals: what a stream moved in a part of one
+/// counts, and what comes out of a queue afterwards is of no rate.
 pub(crate) struct SendingSlots {
+    begin: Instant,
     number: usize,
     length: Duration,
 }
@@ -141,18 +142,31 @@ impl SendingSlots {
         let told: BTreeSet<Link> = mine().filter(|it| !it.total).map(|it| it.link).collect();
         let is_told =
             mine().filter(|it| it.total && it.bytes > 0).all(|it| told.contains(&it.link));
-        (number > 0 && is_told).then_some(Self { number, length })
+        let begin = mine().map(|it| it.start).min()?;
+        (number > 0 && is_told).then_some(Self { begin, number, length })
     }
 
     /// Returns Mbit/s in each of them, of all these intervals together.
     pub(crate) fn megabits<'a>(&self, parts: impl IntoIterator<Item = &'a Interval>) -> Vec<f64> {
-        let mut octets = alloc::vec![0; self.number];
+        let mut octets = alloc::vec![0.0; self.number];
         for part in parts {
-            if let Some(slot) = usize::try_from(part.seq).ok().and_then(|at| octets.get_mut(at)) {
-                *slot += part.bytes;
+            self.divide(part, &mut octets);
+        }
+        let seconds = self.length.as_secs_f64();
+        octets.into_iter().map(|it| it * 8.0 / 1e6 / seconds).collect()
+    }
+
+    /// Adds a stream's octets to the intervals in which they moved: evenly over the time of its own interval.
+    fn divide(&self, part: &Interval, octets: &mut [f64]) {
+        let length = self.length.as_secs_f64();
+        let [from, to] =
+            [part.start, part.end].map(|at| at.since(self.begin).as_secs_f64() / length);
+        for (at, slot) in (0..).map(f64::from).zip(octets) {
+            let within = to.min(at + 1.0) - from.max(at);
+            if within > 0.0 {
+                *slot += part.bytes as f64 * within / (to - from);
             }
         }
-        octets.into_iter().filter_map(|it| units::megabits(it, self.length)).collect()
     }
 }
 

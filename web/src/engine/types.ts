@@ -118,6 +118,8 @@ export interface Comparison {
     difference: number | null;
     difference_low: number | null;
     difference_high: number | null;
+    /** Whether the two differ and nothing is shown of it, since there is no interval. */
+    lacks_interval: boolean;
     verdict: string;
     /** What to know beside the verdict. */
     notes?: string[];

@@ -75,17 +75,12 @@ export function verdictTable(pairs: Comparison[]): HTMLElement {
     const apart = rows.filter(({ it }) => verdict(it).word === "not-comparable");
     const [differ, alike] = [judged.filter((it) => !it.same), judged.filter((it) => it.same)];
     // What differs and has no interval is none without a difference.
-    const [same, open] = [alike.filter(({ it }) => !lacksInterval(it)), alike.filter(({ it }) => lacksInterval(it))];
+    const [same, open] = [alike.filter(({ it }) => !it.lacks_interval), alike.filter(({ it }) => it.lacks_interval)];
     const fold = (rows: typeof same, words: string): HTMLElement | null => rows.length === 0 ? null
         : h("details", { class: "same" }, h("summary", {}, `${rows.length} ${words}: ${rows.map((it) => it.words.toLowerCase()).join(", ")}`), drawn(rows));
     return h("div", {},
         differ.length > 0 ? drawn(differ) : h("p", { class: "state" }, "No figure shows a difference."),
         fold(same, "without a difference shown"), fold(open, "without an interval"), fold(apart, "not comparable"));
-}
-
-function lacksInterval(it: Comparison): boolean {
-    const none = [it.ratio_low, it.ratio_high, it.difference_low, it.difference_high].every((end) => end === null);
-    return none && ((it.ratio ?? 1) !== 1 || (it.difference ?? 0) !== 0);
 }
 
 function drawn(rows: { it: Comparison; words: string }[]): HTMLElement {

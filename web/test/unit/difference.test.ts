@@ -16,7 +16,7 @@ test("a verdict is the engine's, in words", () => {
     const cell = { metric: "channel_busy", value: 20, unit: "percent", ci_low: 19, ci_high: 21 };
     const pair = (given: string): Comparison => ({
         ours: cell, other: { ...cell, value: 23 }, ratio: 0.886, ratio_low: 0.847, ratio_high: 0.926,
-        difference: -3, difference_low: -3.5, difference_high: -2, verdict: given,
+        difference: -3, difference_low: -3.5, difference_high: -2, lacks_interval: false, verdict: given,
     });
     assert.deepEqual(verdict(pair("differs")), { word: "differs", words: "differs; neither is better" });
     assert.equal(verdict(pair("worse")).words, "B is worse");

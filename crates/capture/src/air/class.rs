@@ -122,8 +122,29 @@ impl FrameClass {
     }
 }
 
-/// Returns a number that octets have in common with their copies, and hardly with others.
-pub(crate) fn fingerprint(bytes: &[u8]) -> u64 {
+/// Octets of an FCS.
+const FCS: usize = 4;
+
+/// Numbers that octets have in common with their copies, and hardly with others: of all of them, and of all but the last
+/// four where these may be an FCS that was not found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Fingerprint([u64; 2]);
+
+impl Fingerprint {
+    /// Makes the numbers of octets of which an FCS was left out, or was not found.
+    pub(crate) fn of(bytes: &[u8], had_fcs: bool) -> Self {
+        let left = if had_fcs { bytes.len() } else { bytes.len().saturating_sub(FCS) };
+        let all = fingerprint(bytes);
+        Self([all, bytes.get(..left).filter(|it| it.len() < bytes.len()).map_or(all, fingerprint)])
+    }
+
+    /// Tells whether two are of the same octets.
+    pub(crate) fn is_same(self, other: Self) -> bool {
+        self.0.iter().any(|it| other.0.contains(it))
+    }
+}
+
+fn fingerprint(bytes: &[u8]) -> u64 {
     let (words, rest) = bytes.as_chunks::<8>();
     let mut last = [0; 8];
     last.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);

@@ -1,6 +1,6 @@
 //! A frame, as the analysis takes it: its times, its station, its link, its acknowledgement.
 
-use super::class::{FrameClass, fingerprint, mode};
+use super::class::{Fingerprint, FrameClass, mode};
 use super::esp_now::{self, EspNowContent, EspNowHeard, EspNowPair};
 use super::link::{Attempt, LinkKey, MessageId};
 use super::network::NetworkHeard;
@@ -18,7 +18,7 @@ use espbench_ieee80211::view::{MpduType, MpduView};
 use espbench_measure::air::timeline::{AirFrame, FrameFate};
 
 /// Sequence numbers missing from which on a sender is taken to have started again, or to have been away.
-const RESTART: u16 = 256;
+const MOST_MISSING: u16 = 256;
 
 /// Octets of the longest PSDU, which an HE frame has (`aPSDUMaxLength`, IEEE 802.11ax-2021, 27.4.4).
 const MOST_PSDU: u32 = 6_500_631;
@@ -28,7 +28,7 @@ const KNOWN: u64 = 3;
 
 /// Within this an acknowledgement is captured after its frame, in nanoseconds: on the air it begins after a SIFS of 10 or
 /// 16 us, but times are those of a computer, and a frame of 1500 octets takes 12 ms.
-const RESPONSE_NS: u64 = 20_000_000;
+const ACK_WITHIN_NS: u64 = 20_000_000;
 
 /// Within this all MPDUs of an A-MPDU are captured, in nanoseconds: twice the longest PPDU (`aPPDUMaxTime`).
 const AGGREGATE_NS: u64 = 11_000_000;
@@ -79,6 +79,19 @@ impl Timed {
     }
 }
 
+/// Returns how many octets the bitmap of a block acknowledgement has; `None` of one that is not compressed, and where the
+/// length is none that is read.
+const fn bitmap(control: u16, start: u16) -> Option<usize> {
+    // Variant 2 is compressed. The fragment number tells the length (802.11ax-2021, 9.3.1.8.2); an odd one is of
+    // fragments, of which the bits are others.
+    match (control >> 1 & 0x0F, start & 0x0F) {
+        (2, 0) => Some(8),
+        (2, 4) => Some(32),
+        (2, 6) => Some(4),
+        _ => None,
+    }
+}
+
 impl AirAnalysis {
     /// Takes a frame. Returns whether it is the first attempt of a message that was read without fault: what is in it
     /// counts once.
@@ -116,8 +129,9 @@ impl AirAnalysis {
             self.response(number, &view, class, &timed, air);
             return false;
         };
-        // A phone that looks for networks does so under a new address each time.
-        let is_randomised = view.is_probe_request() && from.is_local();
+        // A phone that looks for networks does so under a new address each time; one that is connected has its own.
+        let is_randomised =
+            view.is_probe_request() && from.is_local() && !self.stations.contains_key(&from);
         if is_randomised {
             self.randomised += 1;
         } else {
@@ -272,7 +286,7 @@ impl AirAnalysis {
             // Clocks of two radios have nothing in common.
             let times = it.end_ns.zip(timed.begin_ns).filter(|_| it.radio == timed.radio);
             it.key.from == view.receiver
-                && since.is_none_or(|it| it <= RESPONSE_NS)
+                && since.is_none_or(|it| it <= ACK_WITHIN_NS)
                 && times.is_none_or(|(end, begin)| self.overlaps.exchange(end, begin))
         };
         let Some(pending) = pending.filter(answers) else {
@@ -294,9 +308,10 @@ impl AirAnalysis {
     fn block_ack(&mut self, view: &MpduView<'_>, timed: &Timed) {
         let Some(from) = view.sender().filter(|_| view.subtype() == 9) else { return };
         let half = |at: usize| view.body.get(at..)?.first_chunk().copied().map(u16::from_le_bytes);
-        // Variant 2: compressed.
-        let compressed = |it: &(u16, u16)| it.0 >> 1 & 0x0F == 2;
-        let Some((control, start)) = half(0).zip(half(2)).filter(compressed) else {
+        let told = half(0).zip(half(2));
+        let Some((control, start, octets)) =
+            told.and_then(|(control, start)| Some((control, start, bitmap(control, start)?)))
+        else {
             self.unread_block_acks += 1;
             return;
         };
@@ -304,8 +319,6 @@ impl AirAnalysis {
         let key = LinkKey { esp_now: false, from: view.receiver, to: from };
         self.pending.retain(|_, it| it.key != key);
         let Some(record) = self.links.get_mut(&key) else { return };
-        // The fragment number tells how long the bitmap is (802.11ax-2021, 9.3.1.8.2).
-        let octets = [8, 16, 32, 4][usize::from(start >> 1 & 3)];
         let bitmap = view.body.get(4..).unwrap_or_default().iter().take(octets).enumerate();
         let tid = Some((control >> 12) as u8);
         for (at, octet) in bitmap {
@@ -337,7 +350,7 @@ impl AirAnalysis {
         // The time in a probe response is that of the attempt.
         let stamped =
             if view.kind() == MpduType::Management && view.subtype() == 5 { 8 } else { 0 };
-        let payload = fingerprint(view.body.get(stamped..).unwrap_or_default()) as u32;
+        let payload = Fingerprint::of(view.body.get(stamped..).unwrap_or_default(), air.had_fcs);
         let asks = view.is_unicast() && view.asks_for_ack();
         let first = record.attempt(&Attempt {
             number,
@@ -399,7 +412,7 @@ impl AirAnalysis {
         let stay = self.radios.stay_ns(timed.radio);
         let was_away = stay.zip(last.and_then(|it| it.1)).is_some_and(|(stay, last)| last < stay);
         match step {
-            Some(step @ 1..=RESTART) if !was_away => Some(step - 1),
+            Some(step @ 1..=MOST_MISSING) if !was_away => Some(step - 1),
             _ => None,
         }
     }

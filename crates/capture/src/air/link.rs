@@ -1,10 +1,11 @@
 //! Sender and receiver: messages by their sequence numbers, their attempts, what was acknowledged.
 //!
 //! Attempts of a message have one sequence number and one payload. Further ones have the retry bit and come before the
-//! message's lifetime ends (IEEE Std 802.11-2020, 10.3.2.14 and 10.24): a sender that woke from deep sleep begins with
+//! message's lifetime ends (IEEE Std 802.11-2020, 10.3.2.14 and 10.3.4.4): a sender that woke from deep sleep begins with
 //! the same number again, and that is another message. A message is delivered where an acknowledgement or a block
 //! acknowledgement of one attempt was captured.
 
+use super::class::Fingerprint;
 use super::esp_now::EspNowPair;
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -23,7 +24,7 @@ const LIFETIME_NS: u64 = 2_000_000_000;
 
 /// Within this no sender starts again, in nanoseconds: what has the same number and payload is the same message, though
 /// its retry bit is clear.
-const RESTART_NS: u64 = 100_000_000;
+const SAME_MESSAGE_NS: u64 = 100_000_000;
 
 /// Different rates that are told apart.
 const MOST_RATES: usize = 48;
@@ -121,7 +122,7 @@ impl MessageId {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Slot {
     id: MessageId,
-    payload: Option<u32>,
+    payload: Option<Fingerprint>,
     octets: u32,
     at_ns: Option<u64>,
     asks: bool,
@@ -139,7 +140,7 @@ impl Slot {
     /// Returns whether an attempt is one of this message.
     fn is_of(&self, it: &Attempt) -> bool {
         let other = match (self.payload, it.payload) {
-            (Some(one), Some(other)) => one != other,
+            (Some(one), Some(other)) => !one.is_same(other),
             _ => self.octets != it.octets,
         };
         if self.id != it.id || other {
@@ -148,7 +149,7 @@ impl Slot {
         let since = self.at_ns.zip(it.at_ns).map(|(before, now)| now.abs_diff(before));
         match since {
             _ if it.any_number && !it.retry => false,
-            Some(ns) => ns <= if it.retry { LIFETIME_NS } else { RESTART_NS },
+            Some(ns) => ns <= if it.retry { LIFETIME_NS } else { SAME_MESSAGE_NS },
             None => it.retry || !self.acked,
         }
     }
@@ -165,7 +166,7 @@ pub(crate) struct Attempt {
     /// Whether it asks for an acknowledgement.
     pub(crate) asks: bool,
     /// Fingerprint of its body; `None` where it was cut.
-    pub(crate) payload: Option<u32>,
+    pub(crate) payload: Option<Fingerprint>,
     pub(crate) retry: bool,
     pub(crate) octets: u32,
     pub(crate) air_ns: u64,

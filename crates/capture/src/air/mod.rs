@@ -88,7 +88,7 @@ pub struct AirAnalysis {
     pub copies: u64,
     /// Probe requests of addresses that are made up for them: they count as frames, not as stations.
     pub randomised: u64,
-    /// Block acknowledgements that are none of the compressed ones, and not read.
+    /// Block acknowledgements that are not read: not compressed, or with a bitmap of another length.
     pub unread_block_acks: u64,
     /// Frames by channel; 0 is unknown.
     pub channels: BTreeMap<u8, ClassCount>,

@@ -3,7 +3,7 @@
 //! A radio hears one channel at a time. One that changes its channel hears each for a part of the time; one that leaves
 //! a channel and is back within milliseconds is none: a lab hears all channels, and so do files that were put together.
 
-use super::class::fingerprint;
+use super::class::Fingerprint;
 use crate::link::AirCapture80211;
 use alloc::collections::{BTreeMap, VecDeque};
 
@@ -12,6 +12,9 @@ const MOST_RADIOS: u32 = 64;
 
 /// Frames among which copies are looked for.
 const RECENT: usize = 64;
+
+/// Octets of the shortest frame with its FCS.
+const WITH_FCS: usize = 14;
 
 /// Clocks of radios at one computer differ by less, in nanoseconds.
 const CLOCKS_NS: u64 = 5_000_000;
@@ -48,7 +51,7 @@ struct Tuning {
 /// Frame that another radio may have heard, too.
 #[derive(Clone, Copy, Debug)]
 struct Heard {
-    fingerprint: u64,
+    fingerprint: Fingerprint,
     at_ns: u64,
     /// Radios that have it, a bit each.
     radios: u64,
@@ -63,13 +66,14 @@ pub(crate) struct HeardRadios {
     stays: BTreeMap<u8, (u64, u64)>,
     /// Whether channels are heard at once.
     pub(crate) at_once: bool,
-    /// HeardRadios so far, a bit each.
+    /// Radios so far, a bit each.
     radios: u64,
 }
 
 impl HeardRadios {
     /// Takes a frame, and returns whether another radio has captured it before. A frame with a number and without the
-    /// retry bit is sent once; of all others the next attempt may have the same octets.
+    /// retry bit is sent once; of all others the next attempt may have the same octets. One with a wrong FCS is no copy, and
+    /// has none: the other radio may have read it.
     pub(super) fn is_copy(
         &mut self,
         at_ns: Option<u64>,
@@ -81,9 +85,13 @@ impl HeardRadios {
             if is_once { CLOCKS_NS } else { air_ns.unwrap_or_default().saturating_add(BETWEEN_NS) };
         let Some(at_ns) = at_ns else { return false };
         let bit = 1 << RadioId::of(air).0;
-        let fingerprint = fingerprint(air.frame);
+        if air.bad {
+            return false;
+        }
+        // The shortest frames have no room for an FCS.
+        let fingerprint = Fingerprint::of(air.frame, air.had_fcs || air.frame.len() < WITH_FCS);
         let same = |it: &&mut Heard| {
-            it.fingerprint == fingerprint
+            it.fingerprint.is_same(fingerprint)
                 && it.radios & bit == 0
                 && it.at_ns.abs_diff(at_ns) <= within
         };

@@ -1,6 +1,7 @@
 //! Conversations on the air, frame by frame.
 
 mod assumptions;
+mod copies;
 
 use super::*;
 use crate::analysis::{CaptureAnalysis, CaptureSummary};

@@ -17,17 +17,17 @@ const RATES: [&str; 3] = ["11M", "24M", "HT20-MCS7"];
 /// Finest tick of FreeRTOS that is tried.
 const FINE_TICK_HZ: u32 = 1000;
 
-/// Simulates a case with each change that may help. Where it is stopped, the changes that have all of their rooms are
+/// Simulates each of these changes with its case. Where it is stopped, the changes that have all of their rooms are
 /// returned.
 ///
 /// # Errors
 /// The runner's.
 pub(super) fn try_all(
     predictor: &Predictor,
-    case: &RoomCase,
+    changes: Vec<(Change, RoomCase)>,
     runner: &mut dyn RoomRunner,
 ) -> Result<Vec<ChangeTried>, PredictError> {
-    let (changes, cases): (Vec<Change>, Vec<RoomCase>) = worth(predictor, case).into_iter().unzip();
+    let (changes, cases): (Vec<Change>, Vec<RoomCase>) = changes.into_iter().unzip();
     let rooms = predictor.setup().effort.rooms;
     let label = |it: &RoomCase| {
         let at = cases.iter().position(|other| other == it);
@@ -43,7 +43,7 @@ pub(super) fn try_all(
         .collect())
 }
 
-/// Returns the changes that are tried, with their cases.
+/// Returns the changes that may help, with their cases.
 pub(super) fn worth(predictor: &Predictor, case: &RoomCase) -> Vec<(Change, RoomCase)> {
     let mut changes = Vec::new();
     for name in RATES {

@@ -51,16 +51,12 @@ pub fn fleet(
         [first, .., last] => format!("{first} to {last} devices"),
         [] => "no devices".into(),
     };
-    let changes = match cases.as_slice() {
-        [only] if !runner.cancelled() => changes::try_all(predictor, only, runner)?,
-        _ => Vec::new(),
+    let due = SettingsDue { settings: cases.len() as u32, rooms, changes: worth.len() as u32 };
+    let changes = match worth.is_empty() || runner.cancelled() {
+        true => Vec::new(),
+        false => changes::try_all(predictor, worth, runner)?,
     };
     let answer = predictor.answer(PredictQuestion::Fleet, &devices, &format!("at {mode}"));
-    let due = SettingsDue {
-        settings: cases.len() as u32,
-        rooms,
-        changes: (expected.len() - cases.len()) as u32,
-    };
     let is_cut = lacks(&trials, rooms) || changes.len() < due.changes as usize;
     let stopped = runner.cancelled() && is_cut;
     Ok(PredictAnswer { points, changes, due, stopped, ..answer })

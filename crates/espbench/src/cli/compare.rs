@@ -125,16 +125,23 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     let Some(limit) = args.threshold else { return Ok(ExitCode::SUCCESS) };
     let gated = gate(&comparisons, &Tolerance::of_part(limit));
+    if let Some(open) = compared::undecided(&comparisons) {
+        say!("{open}");
+    }
+    if gated.judged == 0 {
+        bail!(
+            UserError::new(format!("nothing of {} and {} can be judged", args.this, args.other))
+                .because("no pair that differs has an interval with both ends")
+                .remedy("measure both longer or with `repetitions = 5`, and leave extremes out with --metric")
+        );
+    }
     say!(
-        "{} of {} comparable results are worse by more than {} %",
+        "{} of {} judged results are worse by more than {} %",
         gated.failed.len(),
         gated.judged,
         limit * 100.0
     );
-    if let Some(open) = compared::undecided(&comparisons) {
-        say!("{open}");
-    }
-    for text in cut {
+    for text in &cut {
         say!("judged by a part: {text}");
     }
     let gone = vanished(&ours, &others);
@@ -147,7 +154,9 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
             format_args!("{} of {}", first.id.metric, label::test(first))
         );
     }
-    Ok(match (gated.passed(), gone.is_empty()) {
+    // Of what is missing nothing is known.
+    let is_whole = gone.is_empty() && cut.is_empty();
+    Ok(match (gated.passed(), is_whole) {
         (true, true) => ExitCode::SUCCESS,
         (true, false) => ExitCode::from(2),
         (false, _) => ExitCode::from(1),
@@ -336,7 +345,7 @@ struct Side {
     cells: Vec<Cell>,
     /// Facts of the run; a table has none.
     facts: Option<RunFacts>,
-    /// How far a run came that was cut short.
+    /// Part of what was asked that is missing, in words.
     cut: Option<String>,
 }
 
@@ -361,7 +370,7 @@ fn side(args: &Args, name: &str) -> anyhow::Result<Side> {
         }
         _ => output::report(&args.store.to_read()?, name)?,
     };
-    let cut = report.cut_short().map(|it| format!("{name}: {it}"));
+    let cut = report.lacks().map(|it| format!("{name}: {it}"));
     let cells = report.cells.into_iter().filter(|cell| cell.origin != Origin::Published).collect();
     Ok(Side { cells, facts: Some(report.run), cut })
 }

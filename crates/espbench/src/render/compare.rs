@@ -5,7 +5,7 @@ use super::{tame, width, wrap, wrap_list};
 use espbench_measure::compare::{Comparison, VerdictKind};
 use espbench_measure::digits;
 use espbench_measure::table::compared::{
-    Apart, differing, excluded, is_fitted, lacks_interval, texts, undecided, unshown, words,
+    Apart, counted_unshown, differing, excluded, is_fitted, texts, undecided, unshown, words,
 };
 use espbench_model::text::count;
 use std::fmt::Write as _;
@@ -100,21 +100,21 @@ pub fn render(
 
 /// Counts the pairs by their verdicts.
 fn counts(comparisons: &[Comparison]) -> String {
-    let of = |kind| comparisons.iter().filter(|it| it.verdict.kind() == kind).count();
-    let told =
-        |n: usize, words: &str| (n > 0).then(|| format!("{} {words}", digits::count(n as u64)));
-    let count = |kind: VerdictKind, words: &str| told(of(kind), words);
-    let same = of(VerdictKind::NoDifferenceShown);
-    let open = comparisons.iter().filter(|it| lacks_interval(it)).count();
-    let all = [
-        count(VerdictKind::Worse, "worse"),
-        count(VerdictKind::Better, "better"),
-        count(VerdictKind::Differs, "different, neither better"),
-        told(same - open, "without a difference shown"),
-        told(open, "without an interval"),
-        count(VerdictKind::NotComparable, "not comparable"),
+    let of =
+        |kind, words| (comparisons.iter().filter(|it| it.verdict.kind() == kind).count(), words);
+    let differing = [
+        of(VerdictKind::Worse, "worse"),
+        of(VerdictKind::Better, "better"),
+        of(VerdictKind::Differs, "different, neither better"),
     ];
-    all.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    let all = differing
+        .into_iter()
+        .chain(counted_unshown(comparisons))
+        .chain([of(VerdictKind::NotComparable, "not comparable")])
+        .filter(|it| it.0 > 0);
+    all.map(|(n, words)| format!("{} {words}", digits::count(n as u64)))
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 /// Returns the lines of the head and of each pair, with whether it is worse. A name that is longer than its column

@@ -2,7 +2,7 @@
 //!
 //! The form is that of Jenkins and of Maven's Surefire, which nobody has standardized; `docs/junit.xsd` has
 //! the part that is written. A threshold that fails is a failure, a cell that was not measured is an error, and
-//! cells that a run which was cut short has left out are skipped: none of them passes.
+//! what a run that was cut short or a prediction that was stopped has left out is skipped: none of them passes.
 
 use super::tame;
 use espbench_measure::cell::{Cell, Origin};
@@ -75,7 +75,7 @@ fn cases(report: &Report) -> Vec<TestCase> {
         outcome: Outcome::Error(error.clone()),
     };
     let mut cases: Vec<TestCase> = report.failures.iter().map(failed).collect();
-    if let Some(why) = report.cut_short() {
+    if let Some(why) = report.lacks() {
         cases.push(TestCase { name: "measured: the rest".into(), outcome: Outcome::Skipped(why) });
     }
     if cases.is_empty() {
@@ -163,6 +163,22 @@ mod tests {
             escaped("a<b>&\"c\"\n\u{1b}[2J\u{ffff}"),
             "a&lt;b&gt;&amp;&quot;c&quot; \u{fffd}[2J\u{fffd}"
         );
+    }
+
+    #[test]
+    fn a_prediction_that_was_stopped_does_not_pass() {
+        let card = r#"{"question": "rate", "title": "1M", "rows": [], "limited_by": []}"#;
+        let prediction = Some(serde_json::from_str(card).unwrap());
+        let empty = Report::empty(espbench_measure::run::RunFacts::default());
+        for (incomplete, passed) in [(false, 1), (true, 0)] {
+            let text =
+                render(&Report { incomplete, prediction: prediction.clone(), ..empty.clone() });
+            assert_eq!(text.matches("measured: all cells").count(), passed, "{text}");
+            assert_eq!(
+                text.matches("<skipped message=\"The prediction was stopped").count(),
+                1 - passed
+            );
+        }
     }
 
     proptest! {

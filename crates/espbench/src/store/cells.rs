@@ -9,10 +9,9 @@ use espbench_model::sample::Sample;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-/// Whether the user stopped a cell, in SQL. An older espbench reads such a cell as one that is pending.
-pub(super) const STOPPED: &str = "(cell.status = 'pending' AND json_extract(iif(json_valid(cell.facts), cell.facts, '{}'), '$.stopped') IS NOT NULL)";
-
-/// State of a cell, in SQL. What is pending has no results: they are written in one step with the state.
+/// State of a cell, in SQL: the name of a [`CellStatus`], or a word that is none of a damaged one. What the user stopped is
+/// stored as pending, so that an older espbench measures it again. What is pending has no results: they are written in one
+/// step with the state.
 pub(super) const STATE: &str = "(CASE
     WHEN cell.status <> 'pending' THEN cell.status
     WHEN json_extract(iif(json_valid(cell.facts), cell.facts, '{}'), '$.stopped') IS NOT NULL THEN 'stopped'
@@ -70,13 +69,10 @@ impl Store {
             if place[0] != run || place[1..] != planned {
                 return Err(damaged("it has the place of another"));
             }
-            let status = match status.as_str() {
-                "done" => CellStatus::Done,
-                "failed" => CellStatus::Failed,
-                "stopped" => CellStatus::Stopped,
-                "pending" => CellStatus::Pending,
-                other => return Err(damaged(&format!("its state is `{other}`"))),
-            };
+            let state = CellStatus::ALL.into_iter().find(|it| it.name() == status);
+            let status = state.ok_or_else(|| {
+                damaged(&format!("its state `{status}` is one that espbench never writes"))
+            })?;
             Ok(StoredCell { id, position, step, status })
         });
         cells.collect()
@@ -172,7 +168,7 @@ impl Store {
         };
         let query = format!(
             "SELECT EXISTS (SELECT 1 FROM cell JOIN {table} ON {table}.cell_id = cell.id
-                            WHERE cell.run_id = ?1 AND (cell.status <> 'pending' OR {STOPPED}))"
+                            WHERE cell.run_id = ?1 AND {STATE} <> 'pending')"
         );
         self.db.query_row(&query, [run.id], |row| row.get(0)).map_err(|e| self.wrap(e))
     }

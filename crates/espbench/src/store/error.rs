@@ -136,7 +136,9 @@ pub(super) fn wrap(path: &Path, error: rusqlite::Error) -> StoreError {
         Some(OperationInterrupted | TooBig) => StoreError::Unusable { path, why: ENDLESS.into() },
         // A value that is none of those that are written: an unknown word, or of another type.
         None if is_odd(&error) => {
-            StoreError::Unusable { path, why: format!("{error}: the file is damaged") }
+            let why =
+                format!("the file is damaged: a value is none that espbench writes ({error})");
+            StoreError::Unusable { path, why }
         }
         Some(CannotOpen | ReadOnly) => {
             StoreError::Unusable { path, why: format!("it cannot be opened for writing ({error})") }

@@ -39,7 +39,7 @@ pub use recorder::{Recorder, SampleObserver};
 
 use bound::BoundedConnection;
 use busy::{LOCKED_MOST, wait_for_others};
-use cells::{STATE, STOPPED};
+use cells::STATE;
 use error::wrap;
 use espbench_engine::run::run_name;
 use espbench_measure::plan::{PlanSet, PlannedCell, label};
@@ -117,6 +117,20 @@ pub enum CellStatus {
     Done,
     /// Tried; the error is stored with it.
     Failed,
+}
+
+impl CellStatus {
+    const ALL: [Self; 4] = [Self::Pending, Self::Stopped, Self::Done, Self::Failed];
+
+    /// Returns the word of SQL.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Stopped => "stopped",
+            Self::Done => "done",
+            Self::Failed => "failed",
+        }
+    }
 }
 
 impl StoredRun {
@@ -294,7 +308,7 @@ impl Store {
 
     /// Refuses a run whose rows hold what is never written.
     fn damaged(&self, run: &str, why: &dyn std::fmt::Display) -> StoreError {
-        self.unusable(format!("run {run}: {why}: the file is damaged"))
+        self.unusable(format!("the file is damaged: run {run}: {why}"))
     }
 
     fn unusable(&self, why: String) -> StoreError {
@@ -411,7 +425,7 @@ impl Store {
             rows::from_json(&facts).map_err(|e| self.unusable(format!("run {id}: {e}")))?;
         // An index that is damaged leads to another run's row.
         if before_last(name).is_none() && facts.name != name {
-            return Err(self.damaged(name, &format!("its facts are those of {}", facts.name)));
+            return Err(self.damaged(name, &format!("it has the facts of {}", facts.name)));
         }
         let overhead = overhead.map(|text| rows::from_json(&text)).transpose();
         let overhead = overhead.map_err(|e| self.damaged(&facts.name, &e))?;
@@ -424,14 +438,15 @@ impl Store {
     /// # Errors
     /// SQLite's.
     pub fn list(&self) -> Result<Vec<Listed>, StoreError> {
+        let known = CellStatus::ALL.map(|it| format!("'{}'", it.name())).join(", ");
         let mut query = self
             .db
             .prepare(&format!(
                 "SELECT run.name, run.facts, count(cell.id),
-                        count(CASE cell.status WHEN 'done' THEN 1 END),
-                        count(CASE cell.status WHEN 'failed' THEN 1 END),
-                        count(CASE WHEN {STOPPED} THEN 1 END),
-                        count(CASE WHEN {STATE} NOT IN ('pending', 'done', 'failed', 'stopped') THEN 1 END)
+                        count(CASE {STATE} WHEN 'done' THEN 1 END),
+                        count(CASE {STATE} WHEN 'failed' THEN 1 END),
+                        count(CASE {STATE} WHEN 'stopped' THEN 1 END),
+                        count(CASE WHEN {STATE} NOT IN ({known}) THEN 1 END)
                  FROM run LEFT JOIN cell ON cell.run_id = run.id
                  GROUP BY run.id ORDER BY run.id"
             ))
@@ -454,10 +469,11 @@ impl Store {
             texts += text;
             self.check_length(texts)?;
             if odd > 0 {
-                return Err(self.damaged(&listed.name, &"a cell's state is none that there is"));
+                let why = "a cell has a state that espbench never writes";
+                return Err(self.damaged(&listed.name, &why));
             }
             if listed.name != listed.facts.name {
-                let why = format!("its facts are those of {}", listed.facts.name);
+                let why = format!("it has the facts of {}", listed.facts.name);
                 return Err(self.damaged(&listed.name, &why));
             }
             all.push(listed);

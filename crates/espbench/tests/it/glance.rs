@@ -172,6 +172,44 @@ fn a_comparison_of_nothing_says_so_first_and_ends_with_2() {
     bench.run(&["compare", "own-1", "own-1"]).ok();
 }
 
+/// A gate whose pairs differ and have no interval could never fail: it does not pass either. Nor does one that has a part
+/// of a prediction before it.
+#[test]
+fn a_gate_that_can_judge_nothing_ends_with_2() {
+    let bench = TestDir::new();
+    bench.write("loss.toml", LOSSES);
+    bench.run(&["run", "loss.toml", "-q"]).ok();
+    bench.run(&["report", "last", "-o", "a.json"]).ok();
+    let text = std::fs::read_to_string(bench.path("a.json")).unwrap();
+    let mut report: serde_json::Value = serde_json::from_str(&text).unwrap();
+    for cell in report["cells"].as_array_mut().unwrap() {
+        for end in ["ci_low", "ci_high"] {
+            cell[end] = serde_json::Value::Null;
+        }
+        if let Some(value) = cell["value"].as_f64() {
+            cell["value"] = (value * 1.5).into();
+        }
+    }
+    bench.write("b.json", &report.to_string());
+    let gate = ["compare", "b.json", "a.json", "--metric", "rtt_avg,rtt_p99", "--threshold", "5 %"];
+    let ran = bench.run(&gate);
+    assert_eq!(ran.status, Some(2), "{}", ran.err);
+    assert!(ran.err.contains("nothing of b.json and a.json can be judged"), "{}", ran.err);
+    assert!(ran.err.contains("no interval with both ends differ by"), "{}", ran.err);
+
+    bench.run(&["predict", "fleet", "--devices", "3", "--rooms", "2", "-o", "fleet.json"]).ok();
+    let text = std::fs::read_to_string(bench.path("fleet.json")).unwrap();
+    let mut part: serde_json::Value = serde_json::from_str(&text).unwrap();
+    part["incomplete"] = true.into();
+    bench.write("part.json", &part.to_string());
+    for (of, status) in [("fleet.json", 0), ("part.json", 2)] {
+        let ran = bench.run(&["compare", of, "fleet.json", "--threshold", "5 %"]);
+        assert_eq!(ran.status, Some(status), "{}", ran.err);
+        let said = ran.err.contains("judged by a part: part.json: The prediction was stopped");
+        assert_eq!(said, status == 2, "{}", ran.err);
+    }
+}
+
 const LOSSES: &str = "name = \"loss\"\n[[measure]]\nkind = \"udp-echo\"\nvariant = \"esp-now-10-500\"\n\
      size = 64\nformat = \"binary\"\nin_flight = 8\ncount = 100\ninterval = \"1 s\"\ntimeout = \"4 s\"\n";
 

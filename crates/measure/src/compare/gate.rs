@@ -54,7 +54,8 @@ impl Tolerance {
 /// Decision of a gate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gated<'a> {
-    /// Comparisons with a verdict. A gate that could judge none has shown nothing: say so.
+    /// Comparisons that show something: those that are [open](Comparison::is_open) and those that are not comparable are
+    /// none of them. A gate that could judge none has shown nothing: say so.
     pub judged: usize,
     /// Comparisons that are worse by more than the limit.
     pub failed: Vec<&'a Comparison>,
@@ -72,10 +73,11 @@ impl Gated<'_> {
 ///
 /// Both must hold: the interval shows that it is worse, so chance alone seldom fails a gate; and
 /// the value itself is beyond the limit, so a tiny but certain change passes. A loss
-/// where there was none is beyond every part, unless it is within the interval of what was none. Pairs that are not comparable are not judged.
+/// where there was none is beyond every part, unless it is within the interval of what was none. Pairs that are
+/// not comparable are not judged, nor are those that differ without a whole interval: they could never fail.
 #[must_use]
 pub fn gate<'a>(comparisons: &'a [Comparison], tolerance: &Tolerance) -> Gated<'a> {
-    let judged = |c: &&Comparison| !matches!(c.verdict, Verdict::NotComparable(_));
+    let judged = |c: &&Comparison| !matches!(c.verdict, Verdict::NotComparable(_)) && !c.is_open();
     let failed = comparisons.iter().filter(|c| is_shown(c, tolerance));
     Gated { judged: comparisons.iter().filter(judged).count(), failed: failed.collect() }
 }

@@ -47,7 +47,7 @@ pub(super) fn judge(pair: &CellPair) -> Comparison {
     let ((ratio_low, ratio_high), (difference_low, difference_high)) =
         (ends(&ratio), ends(&difference));
     let told = |it: Option<f64>| it.filter(|_| is_counterpart);
-    Comparison {
+    let mut judged = Comparison {
         ours: ours.clone(),
         other: other.clone(),
         ratio: told(ratio.value),
@@ -57,8 +57,11 @@ pub(super) fn judge(pair: &CellPair) -> Comparison {
         difference_low: told(difference_low),
         difference_high: told(difference_high),
         verdict,
+        lacks_interval: false,
         notes: found.notes,
-    }
+    };
+    judged.lacks_interval = judged.is_open() && judged.has_no_end();
+    judged
 }
 
 fn estimate(cell: &Cell) -> Estimate {

@@ -263,6 +263,9 @@ pub struct Comparison {
     /// Verdict that the interval of the ratio gives.
     #[serde(flatten)]
     pub verdict: Verdict,
+    /// Whether the two differ and nothing is shown of it, since there is no interval.
+    #[serde(default)]
+    pub lacks_interval: bool,
     /// Remarks beside the verdict: an unstated setting, a value taken as known, simulated against
     /// measured.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -270,6 +273,26 @@ pub struct Comparison {
 }
 
 impl Comparison {
+    /// Returns whether the two differ and nothing is shown of it, since no interval has both ends: by how much they
+    /// differ is open.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        let is_whole = self.ratio_low.zip(self.ratio_high).is_some()
+            || self.difference_low.zip(self.difference_high).is_some();
+        self.verdict == Verdict::NoDifferenceShown
+            && !is_whole
+            && (self.ratio.is_some_and(|it| it != 1.0)
+                || self.difference.is_some_and(|it| it != 0.0))
+    }
+
+    /// Returns whether there is no end of an interval.
+    const fn has_no_end(&self) -> bool {
+        self.ratio_low.is_none()
+            && self.ratio_high.is_none()
+            && self.difference_low.is_none()
+            && self.difference_high.is_none()
+    }
+
     /// Returns the least change that the interval shows, whichever way: of a ratio its logarithm, so that the
     /// double counts as the half; of parts of a whole their difference. 0 where none is shown.
     #[must_use]

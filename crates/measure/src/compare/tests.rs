@@ -1,3 +1,5 @@
+mod gate;
+
 use super::*;
 use crate::cell::{Estimate, Identity, Origin};
 use crate::interval::wilson;
@@ -453,44 +455,6 @@ fn too_few_observations_show_nothing() {
     let half = Cell { ci_high: None, ..cell("rtt_p99", "ms", 20.0, 1.0) };
     let got = one(&half, &cell("rtt_p99", "ms", 10.0, 0.1));
     assert_eq!((got.verdict, got.ratio_high), (Verdict::Worse, None), "one end is enough");
-}
-
-#[test]
-fn results_without_an_interval_have_their_own_count() {
-    use crate::table::compared::{folded, unshown};
-    let exact = |value| Cell { ci_low: None, ci_high: None, ..cell("rtt_max", "ms", value, 0.0) };
-    let all = [
-        one(&exact(20.0), &exact(10.0)),
-        one(&exact(20.0), &exact(19.9)),
-        one(&exact(20.0), &exact(20.0)),
-        one(&cell("rtt_avg", "ms", 7.0, 0.1), &cell("rtt_avg", "ms", 7.0, 0.1)),
-    ];
-    let counts = ["2 results without a difference shown", "2 results without an interval"];
-    let table = folded(&all, "a", Origin::Simulated, &[]);
-    assert_eq!(unshown(&all), counts);
-    assert!(table.rows.iter().map(|it| it[0].as_deref()).eq(counts.map(Some)), "{table:?}");
-}
-
-#[test]
-fn gate_needs_both_certainty_and_size() {
-    let base = cell("rtt_avg", "ms", 100.0, 0.1);
-    let slightly = one(&cell("rtt_avg", "ms", 105.0, 0.1), &base);
-    let much = one(&cell("rtt_avg", "ms", 120.0, 0.1), &base);
-    let perhaps = one(&cell("rtt_avg", "ms", 120.0, 50.0), &base);
-    let rate = |v| cell("effective_rate", "bit/s", v, 0.1);
-    let slower = one(&rate(80.0), &rate(100.0));
-    let faster = one(&rate(120.0), &rate(100.0));
-    let lossy = one(&loss(30, 1000), &loss(0, 1000));
-    let all = vec![slightly, much.clone(), perhaps, slower.clone(), faster, lossy.clone()];
-    let gated = gate(&all, &Tolerance::of_part(0.1));
-    assert_eq!(gated.failed, [&much, &slower, &lossy]);
-    assert_eq!(gated.judged, 6);
-    assert!(!gated.passed());
-    assert!(gate(&all[..1], &Tolerance::of_part(0.1)).passed());
-    assert!(
-        !gate(&[], &Tolerance::of_part(0.1)).passed(),
-        "a gate that judged nothing has shown nothing"
-    );
 }
 
 #[test]

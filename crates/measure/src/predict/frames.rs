@@ -3,7 +3,7 @@
 use super::SECTION;
 use super::answer::milliseconds;
 use super::card::{Prediction, QuestionKind, RowStanding, overlap, value};
-use super::cut::{SettingsDue, stopped};
+use super::cut::SettingsDue;
 use super::figures::{axis, figure, series};
 use super::range::{beyond, metres_of};
 use super::tables::{interval, result, table};
@@ -162,15 +162,21 @@ impl FramesAnswer {
     }
 
     /// Returns the place of each point among those at its distance. First counts how many messages come whole,
-    /// then how soon they are there; what overlaps with the best in both ties.
+    /// then how soon they are there; what overlaps with the best in both ties. Where it was stopped, none is the best.
     #[must_use]
     pub fn standings(&self) -> Vec<RowStanding> {
+        if self.lacks_rooms() {
+            return alloc::vec![RowStanding::Unranked; self.points.len()];
+        }
         self.by_distance().flat_map(rank).collect()
     }
 
     /// Returns the answer in sentences: which division is best at each distance.
     #[must_use]
     pub fn sentences(&self) -> Vec<String> {
+        if self.lacks_rooms() {
+            return self.cut_short().into_iter().chain(self.unknown()).collect();
+        }
         let mut told: Vec<DistanceVerdict> = Vec::new();
         for points in self.by_distance() {
             let found = DistanceVerdict::of(points);
@@ -185,9 +191,7 @@ impl FramesAnswer {
             *first = super::tables::capitalized(first);
         }
         let told = (!lines.is_empty()).then(|| format!("{}.", lines.join("; ")));
-        let cut =
-            self.stopped.then(|| stopped(self.points.iter().map(|it| it.rooms), self.due.rooms));
-        cut.into_iter().chain(self.unknown()).chain(told).chain(self.gain()).collect()
+        self.cut_short().into_iter().chain(self.unknown()).chain(told).chain(self.gain()).collect()
     }
 
     /// Says of which distances nothing is known.
@@ -488,6 +492,19 @@ mod tests {
         assert_eq!(told[0], wanted);
         assert!(told[1].starts_with("At 5.0 m all is there after 10"), "{told:?}");
         assert_eq!(answer.card().frames.len(), 6);
+        let due = SettingsDue { settings: 8, rooms: 0, changes: 0 };
+        let cut = FramesAnswer { stopped: true, due, ..answer.clone() };
+        let nothing = "Stopped before the first room was done: nothing is known.";
+        assert_eq!(cut.sentences(), [nothing]);
+        let mut few = cut;
+        few.points.iter_mut().for_each(|it| it.rooms = 2);
+        let wanted = "Stopped: 6 of 8 divisions were tried; no best can be named.";
+        assert_eq!(few.sentences(), [wanted]);
+        assert!(few.card().frames.iter().all(|it| it.standing == RowStanding::Unranked));
+        few.due = SettingsDue { settings: 6, rooms: 20, changes: 0 };
+        let told = few.sentences();
+        assert!(told[0].ends_with("wider. No best can be named."), "{told:?}");
+        assert_eq!(told.len(), 1);
         let far = FramesAnswer { unknown_m: alloc::vec![60.0], ..answer };
         assert!(
             far.card().verdict.unwrap().starts_with(

@@ -93,18 +93,19 @@ pub(super) fn interval(estimate: &Estimate) -> Option<String> {
     estimate.value.and_then(|_| digits::interval(estimate.low, estimate.high))
 }
 
-/// Returns the results that a point has in every table: loss, mean, p50, p99.
-fn results(point: &PointEstimates) -> TableRow {
+/// Returns the results that a point has in every table: loss, mean, p50, p99. Where rates are compared, all have as many
+/// decimal places of the last.
+fn results(answer: &PredictAnswer, point: &PointEstimates) -> TableRow {
     let loss = percent(&point.loss);
+    let [value, ends] = p99(point);
     alloc::vec![
         digits::estimate(&loss),
         interval(&loss),
         digits::estimate(&point.mean),
         digits::estimate(&point.p50),
+        answer.p99_in_places(point).or(value),
+        ends,
     ]
-    .into_iter()
-    .chain(p99(point))
-    .collect()
 }
 
 /// Prints the 99th percentile of the latency and its interval: where wake times are in doubt, to two digits.
@@ -169,7 +170,7 @@ fn curve(answer: &PredictAnswer) -> Table {
             Some(name(answer, point)),
             Some(exactly(libm::round(point.offered * 10.0) / 10.0)),
         ];
-        row.extend(results(point));
+        row.extend(results(answer, point));
         row.extend(busy(point));
         row.push(digits::estimate(&point.delivered));
         row
@@ -185,11 +186,7 @@ fn curve(answer: &PredictAnswer) -> Table {
     table
 }
 
-/// Column of the 99th percentile among rates.
-const P99: usize = 7;
-
 fn rates(answer: &PredictAnswer) -> Table {
-    let is_compared = answer.question == PredictQuestion::Rate;
     let row = |point: &PointEstimates| {
         let it = &point.setting;
         let mut row = alloc::vec![
@@ -197,11 +194,7 @@ fn rates(answer: &PredictAnswer) -> Table {
             Some(exactly(f64::from(it.kbit_s) / 1000.0)),
             Some(exactly(it.air_us)),
         ];
-        row.extend(results(point));
-        // All that are compared have as many decimal places.
-        if let Some(p99) = answer.p99_in_places(point).filter(|_| is_compared) {
-            row[P99] = Some(p99);
-        }
+        row.extend(results(answer, point));
         row.extend(busy(point));
         row.push(it.throughput.as_ref().and_then(digits::estimate));
         row.push(it.range_m.map(|metres| range_words(metres, it.range_is_bounded)));
@@ -410,7 +403,7 @@ fn tried(answer: &PredictAnswer) -> Option<Table> {
     let row = |it: &ChangeTried| {
         let days = it.point.energy.as_ref().zip(answer.battery.as_ref());
         let mut row: TableRow = alloc::vec![Some(it.change.words())];
-        row.extend(results(&it.point));
+        row.extend(results(answer, &it.point));
         row.push(days.and_then(|(energy, battery)| energy.days(battery).value).map(digits::two));
         row.push(Some(if answer.helps(it) { "helps" } else { "" }.into()));
         row

@@ -324,6 +324,7 @@ fn rates_that_were_stopped_name_no_best() {
     assert!(card.limited_by.is_empty() && card.next.is_none());
     let whole = report(&crate::run::RunFacts::default(), &it);
     assert!(whole.incomplete && whole.cut_short().is_none(), "no run to resume");
+    assert!(whole.lacks().is_some_and(|it| it.contains("was stopped before its end")));
     assert!(whole.figures.iter().all(|it| !it.alt.contains("Lowest")));
     it.points[3].rooms = 7;
     let few = "Stopped: 4 of 22 rates were tried, 1 of them in fewer than 20 rooms; no best can be named.";
@@ -336,7 +337,8 @@ fn rates_that_were_stopped_name_no_best() {
     assert!(told[1].contains("11M has the lowest p99"), "{told:?}");
     it.stopped = false;
     assert!(it.sentences()[0].starts_with("Simulated: 11M has the lowest p99"));
-    assert!(!report(&crate::run::RunFacts::default(), &it).incomplete);
+    let whole = report(&crate::run::RunFacts::default(), &it);
+    assert_eq!((whole.incomplete, whole.lacks()), (false, None));
 }
 
 /// Of changes that were stopped some were not tried: none is recommended, nor said to be all that there is.

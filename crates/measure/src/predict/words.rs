@@ -4,7 +4,7 @@ use super::answer::p99_ms;
 use super::card::{LeadingFigure, LimitShare, Prediction, PredictionRow, QuestionKind};
 use super::point::PointEstimates;
 use super::range::range_words;
-use super::report::PredictAnswer;
+use super::report::{PredictAnswer, PredictQuestion};
 use crate::cell::Estimate;
 use crate::digits;
 use crate::report::GlanceValue;
@@ -110,21 +110,33 @@ fn places(values: impl Iterator<Item = Estimate>) -> Option<usize> {
     Some((least..=least + FURTHER).find(differ).unwrap_or(least))
 }
 
+/// Prints the 99th percentile of a rate's latency with as many decimal places as all rates have beside it, so that
+/// their order shows; none where wake times are in doubt.
+fn in_places(
+    value: Option<f64>,
+    all: impl Iterator<Item = Estimate>,
+    is_in_doubt: bool,
+) -> Option<String> {
+    let places = places(all).filter(|_| !is_in_doubt)?;
+    value.map(|it| format!("{it:.places$}"))
+}
+
 impl PredictAnswer {
-    /// Prints the 99th percentile of a rate's latency with as many decimal places as all rates have beside it, so that
-    /// their order shows; none where wake times are in doubt, or where nothing is compared.
+    /// Prints the 99th percentile of a rate as all rates have it; none where no rates are compared.
     pub(super) fn p99_in_places(&self, point: &PointEstimates) -> Option<String> {
+        if self.question != PredictQuestion::Rate {
+            return None;
+        }
         let is_in_doubt = self.points.iter().any(PointEstimates::has_doubted_latency);
-        let places = places(self.points.iter().map(|it| it.p99)).filter(|_| !is_in_doubt)?;
-        point.p99.value.map(|it| format!("{it:.places$}"))
+        in_places(point.p99.value, self.points.iter().map(|it| it.p99), is_in_doubt)
     }
 }
 
 impl Prediction {
-    /// Prints the 99th percentile of a row's latency as [`PredictAnswer`] does in its sentence.
+    /// Prints the 99th percentile of a row as all rows have it; none where no rates are compared.
     #[must_use]
     pub fn p99_in_places(&self, row: &PredictionRow) -> Option<String> {
-        if self.question != QuestionKind::Rate || self.rows.iter().any(|it| it.p99_is_in_doubt) {
+        if self.question != QuestionKind::Rate {
             return None;
         }
         let estimate = |it: &GlanceValue| Estimate {
@@ -134,7 +146,7 @@ impl Prediction {
             high: it.ci_high,
         };
         let all = self.rows.iter().filter_map(|it| it.p99_ms.as_ref()).map(estimate);
-        let places = places(all)?;
-        row.p99_ms.as_ref().map(|it| format!("{:.places$}", it.value))
+        let value = row.p99_ms.as_ref().map(|it| it.value);
+        in_places(value, all, self.rows.iter().any(|it| it.p99_is_in_doubt))
     }
 }

@@ -6,9 +6,16 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use espbench_model::fact;
 
+/// Values of a property that are told one by one; of more their number is told.
+const MOST: usize = 8;
+
 /// Properties of labs that cells set.
 #[derive(Debug, Default)]
-pub(super) struct SetOfLab(BTreeMap<String, PropertySet>);
+pub(super) struct SetOfLab {
+    properties: BTreeMap<String, PropertySet>,
+    /// Words of cells that an older espbench has recorded.
+    told: BTreeSet<String>,
+}
 
 /// Values of one property: each with the first cell that has it.
 #[derive(Debug, Default)]
@@ -20,9 +27,10 @@ struct PropertySet {
 impl SetOfLab {
     /// Adds what a cell sets.
     pub(super) fn add(&mut self, cell: (u32, u32), facts: &BTreeMap<String, String>) {
+        self.told.extend(facts.get(fact::PLAN_SETS.trim_end()).cloned());
         for (name, plan) in facts {
             let Some(property) = name.strip_prefix(fact::PLAN_SETS) else { continue };
-            let set = self.0.entry(property.into()).or_default();
+            let set = self.properties.entry(property.into()).or_default();
             let lab = facts.get(&format!("{}{property}", fact::LAB_HAS));
             for (values, value) in [(&mut set.plan, Some(plan)), (&mut set.lab, lab)] {
                 let Some(value) = value else { continue };
@@ -36,13 +44,15 @@ impl SetOfLab {
     pub(super) fn words(&self) -> Vec<String> {
         let list = |values: &BTreeMap<String, (u32, u32)>| {
             let in_order: BTreeSet<_> = values.iter().map(|(value, cell)| (cell, value)).collect();
-            let values: Vec<&str> = in_order.into_iter().map(|it| it.1.as_str()).collect();
-            values.join(" / ")
+            let shown: Vec<&str> = in_order.iter().take(MOST).map(|it| it.1.as_str()).collect();
+            let more = in_order.len().saturating_sub(MOST);
+            let more = if more == 0 { String::new() } else { format!(" / … {more} more") };
+            format!("{}{more}", shown.join(" / "))
         };
         let words = |(property, set): (&String, &PropertySet)| {
             format!("{property} {} (lab: {})", list(&set.plan), list(&set.lab))
         };
-        self.0.iter().map(words).collect()
+        self.told.iter().cloned().chain(self.properties.iter().map(words)).collect()
     }
 }
 
@@ -70,5 +80,21 @@ mod tests {
         set.add((2, 1), &facts(&near));
         let wanted = ["distance 3 m / 10 m (lab: 0.5)", "environment hall (lab: office)"];
         assert_eq!(set.words(), wanted);
+        // An older espbench has one fact, in words.
+        let old = "power 5 dBm (lab: 20 dBm)";
+        set.add((4, 0), &facts(&[("plan-sets", old)]));
+        assert_eq!(set.words(), [&[old][..], &wanted].concat());
+    }
+
+    #[test]
+    fn a_line_has_an_end_however_many_values_there_are() {
+        let mut set = SetOfLab::default();
+        for cell in 0..500 {
+            let facts =
+                [("plan-sets distance", format!("{cell} m")), ("lab-has distance", "9".into())];
+            set.add((cell, 0), &facts.map(|(name, value)| (name.into(), value)).into());
+        }
+        let wanted = "distance 0 m / 1 m / 2 m / 3 m / 4 m / 5 m / 6 m / 7 m / … 492 more (lab: 9)";
+        assert_eq!(set.words(), [wanted]);
     }
 }

@@ -133,6 +133,15 @@ fn last(samples: &[Sample]) -> Instant {
 }
 
 impl Report {
+    /// Says what the report lacks of what was asked: that of a run that was cut short, or of a prediction that was
+    /// stopped; `None` of a whole one.
+    #[must_use]
+    pub fn lacks(&self) -> Option<String> {
+        let stopped = || "The prediction was stopped before its end. Ask it again for the rest";
+        let is_stopped = self.incomplete && self.prediction.is_some();
+        self.cut_short().or_else(|| is_stopped.then(|| stopped().into()))
+    }
+
     /// Says that the run was cut short, and how to complete it; `None` of a run that was not.
     #[must_use]
     pub fn cut_short(&self) -> Option<String> {

@@ -60,42 +60,41 @@ pub fn folded(
     table
 }
 
-/// Counts the results of which no difference is shown: those whose intervals leave it open, and those that have none.
+/// Counts the results of which no difference is shown: those that have an interval or are equal, and those that have
+/// none. What is none of them is left out.
+#[must_use]
+pub fn counted_unshown(comparisons: &[Comparison]) -> Vec<(usize, &'static str)> {
+    let of = |lacks: bool| {
+        let it = comparisons.iter().filter(|it| it.verdict == Verdict::NoDifferenceShown);
+        it.filter(|it| it.lacks_interval == lacks).count()
+    };
+    let all = [(of(false), "without a difference shown"), (of(true), "without an interval")];
+    all.into_iter().filter(|it| it.0 > 0).collect()
+}
+
+/// Says how many results there are of which no difference is shown.
 #[must_use]
 pub fn unshown(comparisons: &[Comparison]) -> Vec<String> {
-    let of = |open: bool| {
-        let it = comparisons.iter().filter(|it| it.verdict == Verdict::NoDifferenceShown);
-        it.filter(|it| lacks_interval(it) == open).count()
-    };
-    let told = [(of(false), "without a difference shown"), (of(true), "without an interval")];
-    let told = told.into_iter().filter(|it| it.0 > 0);
-    told.map(|(n, words)| format!("{} {words}", count(n, "result"))).collect()
+    let all = counted_unshown(comparisons).into_iter();
+    all.map(|(n, words)| format!("{} {words}", count(n, "result"))).collect()
 }
 
-/// Returns whether two values differ and nothing is shown of it, since there is no interval.
-#[must_use]
-pub fn lacks_interval(it: &Comparison) -> bool {
-    it.verdict == Verdict::NoDifferenceShown
-        && [it.ratio_low, it.ratio_high, it.difference_low, it.difference_high] == [None; 4]
-        && (it.ratio.is_some_and(|it| it != 1.0) || it.difference.is_some_and(|it| it != 0.0))
-}
-
-/// Share by which a figure without an interval must differ to be named.
+/// Share by which a figure without a whole interval must differ to be named.
 const NOTABLE: f64 = 0.1;
 
-/// Says how many figures differ clearly of which nothing is shown, since they have no interval, and names the largest
+/// Says how many figures differ clearly of which nothing is shown, since no interval has both ends, and names the largest
 /// change; `None` where there is none.
 #[must_use]
 pub fn undecided(comparisons: &[Comparison]) -> Option<String> {
     let change = |it: &&Comparison| libm::fabs(libm::log(it.ratio.unwrap_or(1.0)));
-    let is_open = |it: &&Comparison| lacks_interval(it) && change(it) > libm::log1p(NOTABLE);
+    let is_open = |it: &&Comparison| it.is_open() && change(it) > libm::log1p(NOTABLE);
     let open: Vec<&Comparison> = comparisons.iter().filter(is_open).collect();
     let most = open.iter().copied().max_by(|a, b| change(a).total_cmp(&change(b)))?;
     let [name, this, other, ratio] =
         texts(most, Apart::of(comparisons)).map(Option::unwrap_or_default);
     let (has, them) = if open.len() == 1 { ("has", "it") } else { ("have", "them") };
     Some(format!(
-        "{} that {has} no interval differ by more than a tenth, and nothing is shown of {them}; the largest change: {name}, {this} \
+        "{} that {has} no interval with both ends differ by more than a tenth, and nothing is shown of {them}; the largest change: {name}, {this} \
          against {other} (x {ratio})",
         count(open.len(), "result")
     ))
@@ -256,7 +255,7 @@ fn groups(comparisons: &[Comparison]) -> Vec<ComparedGroup<'_>> {
             let first = g.members[0];
             discriminant(&first.verdict) == discriminant(&comparison.verdict)
                 && self::kinds(&first.verdict) == kinds
-                && lacks_interval(first) == lacks_interval(comparison)
+                && first.lacks_interval == comparison.lacks_interval
                 && (any_metric || first.ours.id.metric == comparison.ours.id.metric)
                 && first.ours.id.table == comparison.ours.id.table
                 && (any_metric || first.ours.id.transport == comparison.ours.id.transport)
@@ -266,7 +265,7 @@ fn groups(comparisons: &[Comparison]) -> Vec<ComparedGroup<'_>> {
             Some(group) => group.members.push(comparison),
             None => groups.push(ComparedGroup {
                 members: alloc::vec![comparison],
-                verdict: match lacks_interval(comparison) {
+                verdict: match comparison.lacks_interval {
                     true => "no interval",
                     false => words(&comparison.verdict),
                 },

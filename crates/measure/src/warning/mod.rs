@@ -103,9 +103,9 @@ pub enum Advice {
     },
     /// Replies arrive in phase with an access point's beacons: the station sleeps between them.
     BeaconComb {
-        /// Median of the round trips in milliseconds.
+        /// Median of the round trips in milliseconds; a report of an older espbench does not tell it.
         #[serde(default)]
-        median_ms: f64,
+        median_ms: Option<f64>,
         /// Period of the beacons in milliseconds.
         period_ms: f64,
         /// How closely the arrivals keep one phase of it, from 0 (not at all) to 1 (exactly).
@@ -123,8 +123,8 @@ pub enum Advice {
 }
 
 impl Advice {
-    /// Returns whether the advice is of no use, since it is to turn power save off. Who measures what a battery gives knows
-    /// that a station sleeps, and so does who wrote its sleep into a lab's file.
+    /// Returns whether the advice is of no use: that replies wait for beacons, to who measures what a battery gives or
+    /// wrote the station's sleep into a lab's file; that they have two groups, to who measures what a battery gives.
     #[must_use]
     pub fn is_idle(&self, goal: Option<Goal>, origin: Origin) -> bool {
         let is_of_battery = goal == Some(Goal::Battery);

@@ -150,7 +150,7 @@ fn beacon_comb(recorded: &Recorded) -> Option<Advice> {
     let paced = kind::of(&recorded.workload).is_periodic()?;
     let BeaconPhase { median_ms, strength } = in_phase(recorded, paced)?;
     let period_ms = BEACON_PERIOD.as_nanos() as f64 / 1e6;
-    Some(Advice::BeaconComb { median_ms, period_ms, strength })
+    Some(Advice::BeaconComb { median_ms: Some(median_ms), period_ms, strength })
 }
 
 fn beyond_model(recorded: &Recorded) -> Option<Advice> {

@@ -312,7 +312,7 @@ fn every_advice_has_three_parts_and_reads_back() {
         Advice::ClockTooCoarse { metric: "delay".into(), step_ns: 15_000, value_ns: 20_000 },
         Advice::SocketBufferOverflow { dropped: 7 },
         Advice::SenderBehind { asked: 100.0, kept: 50.0, unit: "probes/s".into() },
-        Advice::BeaconComb { median_ms: 53.0, period_ms: 102.4, strength: 0.93 },
+        Advice::BeaconComb { median_ms: Some(53.0), period_ms: 102.4, strength: 0.93 },
         Advice::CertificateNotVerified,
         Advice::BeyondModel { farthest_m: 40.0, valid_m: 30.0 },
     ];
@@ -325,6 +325,13 @@ fn every_advice_has_three_parts_and_reads_back() {
         let json = serde_json::to_string(&warning).unwrap();
         assert_eq!(serde_json::from_str::<Warning>(&json).unwrap(), warning);
     }
+    // An older report does not tell the median: it is unknown, and not zero.
+    let comb = Advice::BeaconComb { median_ms: Some(53.0), period_ms: 102.4, strength: 0.93 };
+    let mut older = serde_json::to_value(&comb).unwrap();
+    let fields = older.as_object_mut().unwrap();
+    assert!(fields.remove("median_ms").is_some());
+    let read: Advice = serde_json::from_value(older).unwrap();
+    assert!(read.text().starts_with("round trip: replies come"), "{read}");
 }
 
 #[test]

@@ -152,11 +152,11 @@ fn refused_sends(refused: u64, offered: u64) -> [String; 3] {
     ]
 }
 
-fn comb(median_ms: f64, period_ms: f64) -> [String; 3] {
+fn comb(median_ms: Option<f64>, period_ms: f64) -> [String; 3] {
+    let median = median_ms.map(|it| format!(" p50, {}", amount(it, "ms"))).unwrap_or_default();
     [
         format!(
-            "round trip p50, {}: replies come right after the access point's beacons, which are {period_ms} ms apart.",
-            amount(median_ms, "ms")
+            "round trip{median}: replies come right after the access point's beacons, which are {period_ms} ms apart."
         ),
         "The station sleeps between beacons (modem sleep, ESP-IDF's default \
          WIFI_PS_MIN_MODEM), so what is sent to it waits for the next one."

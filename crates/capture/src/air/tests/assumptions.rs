@@ -10,7 +10,7 @@ use espbench_ieee80211::radiotap::ChannelField;
 const S: u64 = 1_000_000;
 
 /// Returns an MPDU with its FCS: frame control, three addresses, number, and what is behind.
-fn mpdu(control: u16, [to, from, third]: [Mac; 3], number: u16, rest: &[u8]) -> Vec<u8> {
+pub(super) fn mpdu(control: u16, [to, from, third]: [Mac; 3], number: u16, rest: &[u8]) -> Vec<u8> {
     let head = [control.to_le_bytes(), [0; 2]].concat();
     let number = (number << 4).to_le_bytes();
     let mut out = [&head[..], &to.0, &from.0, &third.0, &number, rest, &[0; 4]].concat();
@@ -20,7 +20,7 @@ fn mpdu(control: u16, [to, from, third]: [Mac; 3], number: u16, rest: &[u8]) -> 
 }
 
 /// Returns a control frame with its FCS.
-fn control(control: u16, to: Mac, from: Mac, rest: &[u8]) -> Vec<u8> {
+pub(super) fn control(control: u16, to: Mac, from: Mac, rest: &[u8]) -> Vec<u8> {
     let head = [control.to_le_bytes(), [0; 2]].concat();
     let mut out = [&head[..], &to.0, &from.0, rest, &[0; 4]].concat();
     let len = out.len() - 4;
@@ -29,7 +29,7 @@ fn control(control: u16, to: Mac, from: Mac, rest: &[u8]) -> Vec<u8> {
 }
 
 /// Returns QoS data to the access point.
-fn qos(number: u16, qos: u16, rest: &[u8]) -> Vec<u8> {
+pub(super) fn qos(number: u16, qos: u16, rest: &[u8]) -> Vec<u8> {
     mpdu(0x0188, [AP, A, AP], number, &[&qos.to_le_bytes(), rest].concat())
 }
 

@@ -15,8 +15,8 @@
 //!
 //! `throughput_*` is the mean of the whole intervals, with Student's t interval over them: the
 //! intervals of one test are taken as independent, which a drifting link is not. Of several devices, and where
-//! streams lack intervals, an interval has the octets of all of them, and those of the time in which the devices sent
-//! count: what comes out of a queue afterwards is delivered, but at no rate of the test. Where that time holds no whole
+//! streams lack intervals, an interval has the octets that all of them moved in one time, and those of the time in which the
+//! devices sent count, from when the first began: what comes out of a queue afterwards is delivered, but at no rate of the test. Where that time holds no whole
 //! interval, the rate is the octets of all over the time until the last of them came.
 //!
 //! Over UDP a sender that counts what it sent makes the loss that of its datagrams. ESP-IDF's iperf uses up a number
@@ -156,7 +156,9 @@ impl ObserverCounts {
             return Self { best, rates: whole, over: None, totals };
         }
         if let Some(slots) = SendingSlots::of(workload, observer, recorded) {
-            return Self { best, rates: slots.megabits(&parts), over: None, totals };
+            let rates = slots.megabits(&parts);
+            let best = best_second(&rates, workload.interval);
+            return Self { best, rates, over: None, totals };
         }
         let octets = MovedOctets::of(observer, [&parts, &totals], recorded);
         Self { best, rates: Vec::new(), over: octets.rate(), totals }

@@ -69,6 +69,9 @@ pub(super) fn ping(out: &mut EspNowCells<'_>, recorded: &Recorded, seed: u64) {
     let all = |times: fn(&Device) -> &Vec<f64>| -> Vec<f64> {
         devices.iter().flat_map(|d| times(d).iter().copied()).collect()
     };
+    let times = all(|d| &d.exact);
+    out.extremes("rtt_exact", &times, seed, None);
+    out.quantiles("rtt_exact", &times, None);
     let printed = Sorted::new(all(|d| &d.printed));
     out.push("rtt_avg", "ms", mean_t(&means(|d| &d.printed)), Some(CUT));
     out.push("rtt_max", "ms", printed.max(), Some(CUT));
@@ -77,10 +80,6 @@ pub(super) fn ping(out: &mut EspNowCells<'_>, recorded: &Recorded, seed: u64) {
     let probes: u64 = devices.iter().map(|d| d.tally.probes).sum();
     out.push("loss", "percent", loss(&devices), times::lateness(late));
     out.exact("probes_late", "probes", late as f64, probes);
-
-    let times = all(|d| &d.exact);
-    out.extremes("rtt_exact", &times, seed, None);
-    out.quantiles("rtt_exact", &times, None);
     let jitters: Vec<f64> = devices.iter().filter_map(|d| times::jitter(&d.exact).value).collect();
     out.push("jitter", "ms", mean_t(&jitters), None);
     spread(out, &devices, &means(|d| &d.exact));

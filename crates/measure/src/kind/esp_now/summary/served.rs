@@ -42,10 +42,10 @@ pub(super) fn served(out: &mut EspNowCells<'_>, test: EspNowTest, recorded: &Rec
         0 => out.push(metric, "s", one(value), note),
         _ => out.push(metric, "s", Estimate::default(), Some(&partly)),
     };
-    time(metric, value, Some(note));
     if test == EspNowTest::Ota {
         time("ota_time_exact", seconds, None);
     }
+    time(metric, value, Some(note));
     let devices = served + missed;
     out.exact("devices_served", "devices", served as f64, devices);
     let times = device_times(recorded, total);

@@ -117,6 +117,13 @@ const SUITES: [&str; 10] = [
     include_str!("../../../../../../plans/esp-now-provisioning.toml"),
 ];
 
+/// Holds that a figure stands before the one that a console has cut.
+#[track_caller]
+fn assert_exact_first(cells: &[Cell], exact: &str, cut: &str) {
+    let place = |metric: &str| cells.iter().position(|it| it.id.metric == metric).unwrap();
+    assert!(place(exact) < place(cut), "{exact} and {cut}");
+}
+
 #[test]
 fn every_published_cell_of_the_report_stands_beside_one_of_ours() {
     let all = crate::published::shipped();
@@ -163,6 +170,7 @@ fn round_trips_as_the_console_prints_them_and_as_they_were() {
     assert_eq!(value(&cells, "rtt_max"), 6.0);
     assert!((value(&cells, "rtt_avg") - 13.0 / 3.0).abs() < 1e-9);
     assert!((value(&cells, "rtt_exact_avg") - (2.9996 + 4.9995 + 6.0) / 3.0).abs() < 1e-6);
+    assert_exact_first(&cells, "rtt_exact_avg", "rtt_avg");
     assert!((value(&cells, "jitter") - (1.9999 + 1.0005) / 2.0).abs() < 1e-6);
     assert_eq!(value(&cells, "loss"), 25.0);
 }
@@ -191,6 +199,7 @@ fn many_devices_as_the_documents_note_has_it() {
     assert_eq!(value(&cells, "rtt_avg"), 25.0, "each device counts once");
     assert_eq!((value(&cells, "rtt_max"), value(&cells, "loss")), (40.0, 25.0));
     assert_eq!(value(&cells, "rtt_exact_avg"), 20.0, "each round trip counts once");
+    assert_exact_first(&cells, "rtt_exact_avg", "rtt_avg");
     assert_eq!((value(&cells, "device_rtt_min"), value(&cells, "device_rtt_max")), (10.0, 40.0));
     // 2 answers in 25 ms, 1 in 40 ms: rates of 80 and 25 a second.
     let jain = (80.0_f64 + 25.0).powi(2) / (2.0 * (80.0_f64.powi(2) + 25.0_f64.powi(2)));
@@ -232,6 +241,7 @@ fn times_of_encryption_and_of_many_devices() {
     let crypto = cells(0, &w, [total(0, 1.7189, 10_000, 0), total(1, 1.7301, 10_000, 0)].into());
     assert_eq!((value(&crypto, "encrypt_time"), value(&crypto, "decrypt_time")), (171.0, 173.0));
     assert!((value(&crypto, "encrypt_time_exact") - 171.89).abs() < 1e-6);
+    assert_exact_first(&crypto, "decrypt_time_exact", "decrypt_time");
     assert_eq!((crypto[0].id.distance_m, crypto[0].id.mode.as_str()), (None, "cpu"));
 
     let w = work("test = \"ota\"\ndevices = 3\ndistance = \"0.5 m to 1 m\"");
@@ -239,6 +249,7 @@ fn times_of_encryption_and_of_many_devices() {
     samples[0] = total(0, 22.7, 3, 0);
     let ota = cells(0, &w, samples.clone());
     assert_eq!((value(&ota, "ota_time"), value(&ota, "ota_time_exact")), (22.0, 22.7));
+    assert_exact_first(&ota, "ota_time_exact", "ota_time");
     assert_eq!((value(&ota, "devices_served"), value(&ota, "device_time_max")), (3.0, 0.003));
     assert!(ota[0].note.as_deref().unwrap().starts_with("distance 0.5-1 m"));
     assert_eq!(ota[0].id.distance_m, None);

@@ -23,16 +23,16 @@ pub(super) fn one_way(out: &mut EspNowCells<'_>, recorded: &Recorded, seed: u64)
     out.loss(lost, of, None);
 }
 
-/// Adds the round trips with one device, as its console prints them and as they were.
+/// Adds the round trips with one device, as they were and as its console prints them.
 pub(super) fn ping(out: &mut EspNowCells<'_>, recorded: &Recorded, seed: u64) {
     let tally = ProbeCounts::of(&recorded.samples);
     let probes: Vec<&Probe> = series::delivered(recorded).collect();
-    out.extremes("rtt", &printed(&probes), seed, Some(CUT));
-    let (lost, of) = tally.loss_of(LateProbes::Lost);
-    out.loss(lost, of, lateness(tally.late));
     let times = exact(&probes);
     out.extremes("rtt_exact", &times, seed, None);
     out.quantiles("rtt_exact", &times, None);
+    out.extremes("rtt", &printed(&probes), seed, Some(CUT));
+    let (lost, of) = tally.loss_of(LateProbes::Lost);
+    out.loss(lost, of, lateness(tally.late));
     out.push("jitter", "ms", jitter(&times), None);
     out.exact("probes_late", "probes", tally.late as f64, tally.probes);
 }

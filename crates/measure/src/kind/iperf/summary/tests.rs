@@ -245,6 +245,50 @@ fn the_rate_of_several_devices_is_that_of_their_time() {
     }
 }
 
+/// Stations that begin apart share no second by its number: what all moved in one time counts, and no best second is below
+/// the mean of all.
+#[test]
+fn stations_that_begin_apart_are_added_up_in_one_time() {
+    let on = |link, it: Interval| Interval { link: Link(link), ..it };
+    let work =
+        Iperf { transport: Transport::Tcp, direction: Direction::Reverse, bandwidth: None, ..UDP };
+    for (late, wanted) in [(0, [2.0, 2.0, 2.0]), (1000, [1.0, 2.0, 2.0]), (500, [1.5, 2.0, 2.0])] {
+        let mut samples = Vec::new();
+        for (link, begin) in [(0, 0), (1, late)] {
+            let seconds = (0..3).map(|s| (s, begin + s * 1000));
+            samples.extend(seconds.map(|(s, from)| {
+                on(link, part(Observer::Receiver, s, from, from + 1000, 125_000))
+            }));
+            let total = part(Observer::Receiver, 9, begin, begin + 3000, 375_000);
+            samples.push(on(link, Interval { total: true, ..total }));
+        }
+        let got = variant_cells(work, &samples);
+        let [mean, best] = ["throughput_tx", "throughput_tx_best_second"].map(|it| &got[it]);
+        let rate = wanted.iter().sum::<f64>() / 3.0;
+        assert!((mean.value.unwrap() - rate).abs() < 1e-9, "{late}: {mean:?}");
+        assert!((best.value.unwrap() - 2.0).abs() < 1e-9, "{late}: {best:?}");
+    }
+}
+
+/// The mean is of whole intervals, and iperf's own line of all octets: of a test that was cut within an interval they may
+/// differ, and the line says why.
+#[test]
+fn the_line_of_a_test_that_was_stopped_says_what_is_in_it() {
+    let work = Iperf { transport: Transport::Tcp, bandwidth: None, ..UDP };
+    let all = part(Observer::Peer, 9, 0, 1500, 500_000);
+    let samples = [
+        part(Observer::Peer, 0, 0, 1000, 250_000),
+        part(Observer::Peer, 1, 1000, 1500, 250_000),
+        Interval { total: true, ..all },
+    ];
+    let mut recorded = recorded_of(Workload::Iperf(work), &samples);
+    let line = |recorded: &Recorded| usual_line(&work, recorded).unwrap();
+    assert!(line(&recorded).ends_with(" Mbits/sec"), "{}", line(&recorded));
+    recorded.facts.insert(fact::STOPPED.into(), String::new());
+    let cut = "Mbits/sec, with the part of an interval at its end";
+    assert!(line(&recorded).ends_with(cut), "{}", line(&recorded));
+}
+
 /// A station whose queue empties itself long after the sending draws the time out, and no rate down.
 #[test]
 fn a_straggler_lowers_no_rate() {

@@ -16,9 +16,12 @@ pub(in crate::kind::iperf) fn usual_line(workload: &Iperf, recorded: &Recorded) 
     let all = [Observer::Receiver, Observer::Peer, Observer::Sender].map(of);
     let counts = all.iter().find(|it| !it.totals.is_empty())?;
     let (bytes, rate) = (counts.sum(|it| Some(it.bytes))?, counts.total_rate()?);
+    // The mean above it is of whole intervals; this is what iperf prints, too, when it is stopped.
+    let is_cut = recorded.is_stopped() && !counts.rates.is_empty();
+    let cut = if is_cut { ", with the part of an interval at its end" } else { "" };
     let seconds = counts.totals.iter().map(|it| it.end.since(it.start).as_secs_f64());
     Some(format!(
-        "total: {} in {:.1} s, {}/sec",
+        "total: {} in {:.1} s, {}/sec{cut}",
         ADAPTIVE.amount(bytes as f64),
         seconds.reduce(f64::max)?,
         ADAPTIVE.rate(rate * 1e6 / 8.0)

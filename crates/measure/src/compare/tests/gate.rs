@@ -1,0 +1,65 @@
+//! Pairs of which nothing is shown, and what a gate makes of them.
+
+use super::*;
+use crate::table::compared::{folded, undecided, unshown};
+
+#[test]
+fn results_without_an_interval_have_their_own_count() {
+    let exact = |value| Cell { ci_low: None, ci_high: None, ..cell("rtt_max", "ms", value, 0.0) };
+    let all = [
+        one(&exact(20.0), &exact(10.0)),
+        one(&exact(20.0), &exact(19.9)),
+        one(&exact(20.0), &exact(20.0)),
+        one(&cell("rtt_avg", "ms", 7.0, 0.1), &cell("rtt_avg", "ms", 7.0, 0.1)),
+    ];
+    let counts = ["2 results without a difference shown", "2 results without an interval"];
+    let table = folded(&all, "a", Origin::Simulated, &[]);
+    assert_eq!(unshown(&all), counts);
+    assert!(table.rows.iter().map(|it| it[0].as_deref()).eq(counts.map(Some)), "{table:?}");
+}
+
+#[test]
+fn gate_needs_both_certainty_and_size() {
+    let base = cell("rtt_avg", "ms", 100.0, 0.1);
+    let slightly = one(&cell("rtt_avg", "ms", 105.0, 0.1), &base);
+    let much = one(&cell("rtt_avg", "ms", 120.0, 0.1), &base);
+    let perhaps = one(&cell("rtt_avg", "ms", 120.0, 50.0), &base);
+    let rate = |v| cell("effective_rate", "bit/s", v, 0.1);
+    let slower = one(&rate(80.0), &rate(100.0));
+    let faster = one(&rate(120.0), &rate(100.0));
+    let lossy = one(&loss(30, 1000), &loss(0, 1000));
+    let all = vec![slightly, much.clone(), perhaps, slower.clone(), faster, lossy.clone()];
+    let gated = gate(&all, &Tolerance::of_part(0.1));
+    assert_eq!(gated.failed, [&much, &slower, &lossy]);
+    assert_eq!(gated.judged, 6);
+    assert!(!gated.passed());
+    assert!(gate(&all[..1], &Tolerance::of_part(0.1)).passed());
+    assert!(
+        !gate(&[], &Tolerance::of_part(0.1)).passed(),
+        "a gate that judged nothing has shown nothing"
+    );
+}
+
+/// A pair of which one end of an interval is missing, or both, may differ by any amount: it is told of, and no gate
+/// passes by it. What is equal is known to be no worse.
+#[test]
+fn a_gate_says_what_its_intervals_leave_open() {
+    let base = cell("rtt_p99", "ms", 10.0, 0.1);
+    let far = Cell { value: Some(20.0), ..base.clone() };
+    let bare = Cell { ci_low: None, ci_high: None, ..far.clone() };
+    let one_end = Cell { ci_low: None, ci_high: Some(21.0), ..far };
+    for (ours, lacks) in [(&bare, true), (&one_end, false)] {
+        let pair = one(ours, &base);
+        assert_eq!(pair.verdict, Verdict::NoDifferenceShown);
+        assert_eq!((pair.is_open(), pair.lacks_interval), (true, lacks), "{pair:?}");
+        let told = undecided(core::slice::from_ref(&pair)).unwrap();
+        assert!(told.starts_with("1 result that has no interval with both ends"), "{told}");
+        let both = [pair.clone(), one(&base, &base)];
+        let gated = gate(&both, &Tolerance::of_part(0.1));
+        assert_eq!((gated.judged, gated.passed()), (1, true));
+        assert!(!gate(&[pair], &Tolerance::of_part(0.1)).passed(), "it could never fail");
+    }
+    let equal = one(&bare, &bare);
+    assert_eq!((equal.is_open(), equal.lacks_interval), (false, false));
+    assert!(gate(&[equal], &Tolerance::of_part(0.1)).passed());
+}
