@@ -26,7 +26,7 @@ const link = (task, value) => `${host.url}#${task}=${deflateRawSync(Buffer.from(
 
 test("the engine and the page are small", (t) => {
     const assets = readdirSync(join(DIST, "assets"));
-    // As most hosts send it to browsers; those with Brotli send less. The doctor's rules and their reader take 0.2 MB of it.
+    // As most hosts send it to browsers; those with Brotli send less.
     const size = (it) => gzipSync(readFileSync(join(DIST, "assets", it)), { level: 9 }).length;
     const engine = assets.filter((it) => it.endsWith(".wasm"));
     assert.equal(engine.length, 1);

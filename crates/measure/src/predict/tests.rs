@@ -9,6 +9,7 @@ use super::point::OperatingPoint;
 use super::*;
 use crate::cell::Estimate;
 use crate::settings::Settings;
+use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use core::time::Duration;

@@ -92,7 +92,7 @@ fn written() -> String {
                 names(&rule.component),
                 levels.join(", "),
                 rule.speaks_of.name(),
-                says(book, rule),
+                says(&book, rule),
                 cell(&rule.source),
             );
         }
