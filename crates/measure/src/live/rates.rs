@@ -3,7 +3,7 @@
 use crate::kind::TestKind;
 use crate::series::{BURST, SteadyRate};
 use crate::units::megabits;
-use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::vec::Vec;
 use core::time::Duration;
 use espbench_model::sample::{Fate, Interval, Link, Observer, Probe};
@@ -12,8 +12,8 @@ use espbench_model::time::Instant;
 /// Intervals of parallel streams that are waited for, at most.
 const PENDING: usize = 64;
 
-/// Intervals whose octets are kept apart, at most: what comes so long after the sending ended is no octet of the test.
-const SLOTS: usize = 1024;
+/// Intervals of streams that are kept apart, at most: those before them are of the time in which a test's devices sent.
+const PARTS: usize = 4096;
 
 /// First and last arrival.
 #[derive(Clone, Debug, Default)]
@@ -107,8 +107,10 @@ pub(super) struct MeanRate {
     links: BTreeSet<Link>,
     /// Streams whose total is all that they tell.
     without_parts: BTreeSet<Link>,
-    /// Octets of all streams in the last intervals, by number.
-    slots: BTreeMap<u64, u64>,
+    /// When the first stream began.
+    first: Option<Instant>,
+    /// Begin, end and octets of the last intervals of all streams.
+    parts: VecDeque<(Instant, Instant, u64)>,
     /// Octets of the intervals before those.
     settled: u64,
     /// Octets of intervals and of totals.
@@ -148,6 +150,7 @@ impl MeanRate {
         self.octets[at] += interval.bytes as f64;
         self.seconds[at] += span.as_secs_f64();
         let rate = megabits(interval.bytes, span);
+        self.first = Some(self.first.map_or(interval.start, |it| it.min(interval.start)));
         if interval.total {
             self.totals = rate.map(|it| self.totals.unwrap_or_default() + it).or(self.totals);
             if interval.bytes > 0 && !self.links.contains(&interval.link) {
@@ -155,9 +158,9 @@ impl MeanRate {
             }
             return;
         }
-        *self.slots.entry(interval.seq).or_default() += interval.bytes;
-        if self.slots.len() > SLOTS {
-            self.settled += self.slots.pop_first().map_or(0, |(_, octets)| octets);
+        self.parts.push_back((interval.start, interval.end, interval.bytes));
+        if self.parts.len() > PARTS {
+            self.settled += self.parts.pop_front().map_or(0, |it| it.2);
         }
         let begin = *self.begin.get_or_insert(interval.start);
         if let Some(messages) = crate::series::message_rate(interval) {
@@ -195,8 +198,16 @@ impl MeanRate {
             return self.whole.value().or(self.totals);
         }
         if slots > 0 && self.without_parts.is_empty() {
-            let within = self.slots.range(..slots as u64).map(|(_, octets)| octets).sum::<u64>();
-            return megabits(self.settled + within, length * u32::try_from(slots).ok()?);
+            let time = length * u32::try_from(slots).ok()?;
+            let end = self.first? + time;
+            // A stream's octets move evenly over the time of its own interval.
+            let within = |&(from, to, octets): &(Instant, Instant, u64)| {
+                let span = to.since(from).as_secs_f64();
+                let moved = to.min(end).since(from.min(end)).as_secs_f64();
+                if span > 0.0 { octets as f64 * moved / span } else { 0.0 }
+            };
+            let octets = self.settled as f64 + self.parts.iter().map(within).sum::<f64>();
+            return Some(octets * 8e-6 / time.as_secs_f64());
         }
         let time = told.last.unwrap_or(self.span);
         megabits(self.moved[0].max(self.moved[1]), time)

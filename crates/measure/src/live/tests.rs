@@ -9,10 +9,13 @@ use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::time::Duration;
 use espbench_model::random;
 use espbench_model::sample::{Cause, Fate, Interval, Link, Observer, Probe, Sample};
 use espbench_model::time::Instant;
-use espbench_model::workload::{Bounceback, Direction, EspNowTest, MqttMode, Transport, Workload};
+use espbench_model::workload::{
+    Bounceback, Direction, EspNowTest, Iperf, MqttMode, Transport, Workload,
+};
 
 /// Works of every kind, with those of its forms that are counted otherwise.
 fn works() -> Vec<Workload> {
@@ -198,6 +201,51 @@ fn progress_and_result_are_the_same_figures_in_every_kind() {
         "throughput_received",
     ] {
         assert!(compared.contains_key(metric), "{metric} is not compared: {compared:?}");
+    }
+}
+
+/// Stations that begin apart move their octets in one time, in progress as in the result.
+#[test]
+fn stations_that_begin_apart_are_shown_as_they_are_summed_up() {
+    let Some(Workload::Iperf(work)) = kind::default_of("iperf") else { unreachable!() };
+    for (late, transport) in [(0.0, Transport::Tcp), (0.4, Transport::Tcp), (1.0, Transport::Udp)] {
+        let direction = Direction::Reverse;
+        let time = Duration::from_secs(6);
+        let work = Workload::Iperf(Iperf { transport, direction, parallel: 1, time, ..work });
+        let mut samples = Vec::new();
+        for link in 0..12 {
+            let begin = late * f64::from(link) * 1e3;
+            let part = |seq: u64, total| Interval {
+                link: Link(link),
+                seq,
+                total,
+                observer: Observer::Receiver,
+                start: at(begin + if total { 0.0 } else { seq as f64 * 1e3 }),
+                end: at(begin + if total { 6e3 } else { (seq + 1) as f64 * 1e3 }),
+                bytes: if total { 600_000 } else { 100_000 },
+                ..Interval::default()
+            };
+            samples.extend((0..6).map(|seq| Sample::Interval(part(seq, false))));
+            samples.push(Sample::Interval(part(6, true)));
+        }
+        let mut meter = Meter::new(&work, Origin::Simulated);
+        samples.iter().for_each(|it| meter.add(it));
+        let recorded = Recorded {
+            ordinal: 0,
+            repetition: 0,
+            workload: work,
+            samples,
+            counters: BTreeMap::new(),
+            facts: BTreeMap::new(),
+            error: None,
+        };
+        let site = Site::default();
+        let context = SummaryContext { site: &site, origin: Origin::Simulated, seed: 1 };
+        let cells = summarize(&recorded, &context);
+        let cell = cells.iter().find(|it| it.id.metric == "throughput_tx").unwrap();
+        let shown = meter.figures().into_iter().find(|it| it.metric == "throughput_tx").unwrap();
+        let value = cell.value.unwrap();
+        assert!((shown.value - value).abs() < 1e-9 * value, "{late}: {} {value}", shown.value);
     }
 }
 
