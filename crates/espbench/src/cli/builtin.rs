@@ -80,11 +80,15 @@ pub fn plan(name: &str) -> anyhow::Result<Plan> {
 
 fn read(name: &str) -> anyhow::Result<String> {
     let path = Path::new(name);
-    if path.extension().is_none() && !path.exists() {
+    let is_name = path.extension().is_none() || name.starts_with("sim:");
+    if is_name && !path.exists() {
         let names: Vec<&str> = all().map(|(name, _)| name).collect();
         let what = UserError::new(format!("no plan `{name}`"));
         let guess = guess(name, &names);
-        return Err(if guess.is_empty() {
+        return Err(if name.contains(':') {
+            what.because("it looks like a target")
+                .remedy(format!("name a target with its flag: --on {name}"))
+        } else if guess.is_empty() {
             what.because(format!("built in are {}", names.join(", ")))
                 .remedy("name one of these, or a .toml file of your own")
         } else {

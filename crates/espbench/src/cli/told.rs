@@ -218,7 +218,11 @@ const ANYWHERE: &[(&str, &str, &str)] = &[
     ("--html", "output", "use -o FILE.html"),
     ("-v", "full", "use --full for all tables"),
     ("--verbose", "full", "use --full for all tables"),
+    ("--target", "on", ON),
+    ("--device", "on", ON),
 ];
+
+const ON: &str = "name the target with --on, such as --on sim:LAB or --on serial:PORT";
 
 const BEHIND: &str = "put the port behind the host: HOST:PORT";
 

@@ -409,20 +409,12 @@ impl Page {
         }
         let is_one = report.glance.len() == 1 || parts::together(&report.glance).is_some();
         let most = ADVICE[usize::from(!is_one)];
-        let mut kinds: Vec<Vec<&Warning>> = Vec::new();
-        for warning in &report.warnings {
-            let same = |of: &&mut Vec<&Warning>| of[0].advice.weight() == warning.advice.weight();
-            match kinds.iter_mut().find(same) {
-                Some(kind) => kind.push(warning),
-                None => kinds.push(vec![warning]),
-            }
-        }
-        kinds.sort_by_key(|it| std::cmp::Reverse(it[0].advice.weight()));
+        let kinds = Warning::by_kind(&report.warnings);
         for kind in kinds.iter().take(most) {
             let [seen, _, what] = kind[0].advice.parts();
             let of = match Warning::cells(kind) {
                 1 => kind[0].place.clone(),
-                n => format!("{} and {}", kind[0].place, count(n - 1, "more cell")),
+                n => format!("{} (worst of {n} cells)", kind[0].place),
             };
             // The only cell is named in the title.
             let one = report.glance.iter().map(|it| it.rows.len()).sum::<usize>() == 1;

@@ -360,6 +360,9 @@ fn what_people_type_first_is_answered_with_what_to_type() {
             "invalid value '-1' for '--devices <DEVICES>'",
             "--devices <DEVICES>: ",
         ),
+        ("run round-trip --target sim", "unexpected argument '--target' found", "--on sim:LAB"),
+        ("run round-trip sim:room-office", "no plan `sim:room-office`", "--on sim:room-office"),
+        ("run round-trip sim:own.toml", "no plan `sim:own.toml`", "--on sim:own.toml"),
         (
             "run round-trip --dry-run",
             "unexpected argument '--dry-run' found",

@@ -12,9 +12,10 @@ pub(crate) use rules::{clock, few_samples, sends_refused};
 
 use crate::cell::Origin;
 use crate::plan::Goal;
-use alloc::collections::BTreeSet;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 /// Observation that a reader should know of, with its numbers.
@@ -153,6 +154,27 @@ impl Advice {
             Self::FewSamples { .. } => 0,
         }
     }
+
+    /// Returns how bad it is, beside other advice of its kind alone: the largest is the worst.
+    #[must_use]
+    pub fn degree(&self) -> f64 {
+        let over = |a: f64, b: f64| if b > 0.0 { a / b } else { 0.0 };
+        match self {
+            Self::FewSamples { n, needed, .. } => over(*needed as f64, *n as f64),
+            Self::Bimodal { low, high, .. } => over(*high, *low),
+            Self::Drifting { first, last, .. } => over(last - first, *first).abs(),
+            Self::ClockTooCoarse { step_ns, value_ns, .. } => {
+                over(*step_ns as f64, *value_ns as f64)
+            }
+            Self::SocketBufferOverflow { dropped } => *dropped as f64,
+            Self::SenderBehind { asked, kept, .. } => over(asked - kept, *asked),
+            Self::CommandCut { characters } => *characters as f64,
+            Self::SendsRefused { refused, offered } => over(*refused as f64, *offered as f64),
+            Self::BeaconComb { strength, .. } => *strength,
+            Self::CertificateNotVerified => 0.0,
+            Self::BeyondModel { farthest_m, valid_m } => over(*farthest_m, *valid_m),
+        }
+    }
 }
 
 /// Advice about one cell.
@@ -171,6 +193,18 @@ pub struct Warning {
 }
 
 impl Warning {
+    /// Sorts advice by kinds, that which matters most first, and within a kind the worst cell first.
+    #[must_use]
+    pub fn by_kind(all: &[Self]) -> Vec<Vec<&Self>> {
+        let mut kinds: BTreeMap<u8, Vec<&Self>> = BTreeMap::new();
+        all.iter().for_each(|it| kinds.entry(it.advice.weight()).or_default().push(it));
+        let mut kinds: Vec<Vec<&Self>> = kinds.into_values().rev().collect();
+        for kind in &mut kinds {
+            kind.sort_by(|a, b| b.advice.degree().total_cmp(&a.advice.degree()));
+        }
+        kinds
+    }
+
     /// Counts the cells that advice is about, each once.
     #[must_use]
     pub fn cells(all: &[&Self]) -> usize {

@@ -346,6 +346,22 @@ fn repetitions_of_a_cell_are_one_cell() {
     assert_eq!(Warning::cells(&all.iter().collect::<Vec<_>>()), 2);
 }
 
+#[test]
+fn the_worst_cell_is_the_first_of_its_kind() {
+    let of = |(cell, refused): (u32, u64)| Warning {
+        place: String::new(),
+        cell,
+        workload: "iperf".into(),
+        advice: Advice::SendsRefused { refused, offered: 100 },
+    };
+    let mut all: Vec<Warning> = [(1, 2), (2, 87), (3, 33)].map(of).into();
+    all.insert(0, Warning { advice: Advice::CertificateNotVerified, ..all[0].clone() });
+    let kinds = Warning::by_kind(&all);
+    let cells: Vec<Vec<u32>> =
+        kinds.iter().map(|it| it.iter().map(|it| it.cell).collect()).collect();
+    assert_eq!(cells, [vec![2, 3, 1], vec![1]]);
+}
+
 /// The figure that leads is the mean of the repetitions, and so is the advice on it.
 #[test]
 fn refused_sends_are_told_as_the_mean_of_the_repetitions() {
