@@ -559,9 +559,16 @@ fn notes(log: &LogSummary, findings: &[CauseFinding]) -> Vec<String> {
             if unlinked == 1 { "follows" } else { "follow" }
         ));
     }
-    if log.cut > 0 || log.dropped > 0 {
-        notes
-            .push(format!("{} lines were cut, and {} events found no room.", log.cut, log.dropped));
+    let lines = |n: u64| if n == 1 { "One line was".into() } else { format!("{n} lines were") };
+    if log.cut > 0 {
+        notes.push(format!(
+            "{} longer than 4096 bytes, and nothing behind that was read: log with line ends.",
+            lines(log.cut)
+        ));
+    }
+    if log.dropped > 0 {
+        let events = if log.dropped == 1 { "event is" } else { "events are" };
+        notes.push(format!("{} {events} not counted: too many kinds came.", log.dropped));
     }
     notes
 }

@@ -56,6 +56,26 @@ fn gives_up(text: &str) -> bool {
         .any(|it| text.contains(it))
 }
 
+/// Exceptions of the processor, which neither a watchdog raises nor a check of an error.
+const EXCEPTIONS: [&str; 11] = [
+    "LoadProhibited",
+    "StoreProhibited",
+    "InstrFetchProhibited",
+    "InstructionFetchError",
+    "LoadStoreError",
+    "LoadStoreAlignment",
+    "IllegalInstruction",
+    "Illegal instruction",
+    "IntegerDivideByZero",
+    "access fault",
+    "address misaligned",
+];
+
+/// Returns whether a text tells of an exception of the processor.
+fn is_exception(text: &str) -> bool {
+    EXCEPTIONS.iter().any(|it| text.contains(it))
+}
+
 /// Returns whether a tag is of the bootloader: what it cannot read, no program checks.
 fn is_bootloader(tag: &str) -> bool {
     tag.starts_with("boot") || tag == "esp_image"
@@ -93,6 +113,11 @@ fn telling(event: LogEvent) -> Option<u8> {
         LogEvent::StackOverflow => 3,
         _ => return None,
     })
+}
+
+/// Returns whether an event is of a crash.
+pub(super) fn is_of_crash(event: LogEvent) -> bool {
+    telling(event).is_some()
 }
 
 /// Returns the crash that an event tells of.
@@ -147,6 +172,10 @@ impl OpenCrash {
             // Its lines come within a second or two; a program that goes on is stopped by something else.
             let since = now_ms.zip(open.place.uptime_ms).map(|(now, at)| now.abs_diff(at));
             let is_later = since.is_some_and(|it| it > LASTS_MS);
+            let is_own = open.event == LogEvent::Watchdog
+                && event == LogEvent::Panic
+                && (is_exception(record.text) || record.text.contains("assert failed"));
+            let is_later = is_later || is_own;
             if place.line <= open.last + NEAR && !again && !is_later {
                 if telling(open.event).is_none_or(|it| rank > it) {
                     (open.event, open.place) = (as_kept(event), place.clone());
@@ -169,7 +198,8 @@ impl OpenCrash {
             self.no_memory.is_some_and(|it| it + MEMORY >= open.first && it <= open.last + AFTER);
         // A check of an error ends the program in the line of the error, or some lines behind it.
         let near = |line: u64| line + CHECKED >= open.first && line <= open.first + EXPRESSION;
-        let of_part = self.part.filter(|it| near(it.0)).map(|it| it.1);
+        let is_check = !is_exception(&open.place.text);
+        let of_part = self.part.filter(|it| is_check && near(it.0)).map(|it| it.1);
         let before = |line: u64| line + CHECKED >= open.first && line <= open.first;
         let needed = self.needed.filter(|it| before(it.0) && gives_up(&open.place.text));
         let unlinked = self.unlinked.is_some_and(near) && gives_up(&open.place.text);
@@ -259,6 +289,15 @@ mod tests {
             "E (5000) task_wdt: Task watchdog got triggered.\nI (90000) main: fine\nGuru Meditation Error: x\n",
         );
         assert!(both.contains(&(Watchdog, 1)) && both.contains(&(LogEvent::Panic, 1)), "{both:?}");
+        // An exception is the program's own, however soon it comes.
+        let soon = told(
+            "E (5000) task_wdt: Task watchdog got triggered.\nBacktrace: 0x400d1f2a:0x3ffb1230\nGuru Meditation Error: Core  0 panic'ed (LoadProhibited). Exception was unhandled.\nBacktrace: 0x400d3a19:0x3ffb5c90\n",
+        );
+        assert!(soon.contains(&(Watchdog, 1)) && soon.contains(&(LogEvent::Panic, 1)), "{soon:?}");
+        let part = told(
+            "E (570) app: nvs_flash_init failed: ESP_ERR_NVS_NO_FREE_PAGES\nGuru Meditation Error: Core  0 panic'ed (StoreProhibited). Exception was unhandled.\n",
+        );
+        assert!(part.contains(&(LogEvent::Panic, 1)), "{part:?}");
         let restarted = told(
             "Guru Meditation Error: x\nrst:0xc (SW_CPU_RESET),boot:0x13\nGuru Meditation Error: x\n",
         );

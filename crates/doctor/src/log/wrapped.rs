@@ -1,6 +1,7 @@
 //! Lines that a terminal wrapped: what fills its width may go on in the next line.
 
 use super::event::{LogEvent, line_events};
+use super::open_crash::is_of_crash;
 use super::record::records;
 use alloc::format;
 use alloc::string::String;
@@ -38,12 +39,19 @@ impl WrappedLine {
             return None;
         }
         let own = line_events(next);
+        // A crash begins a line of its own.
+        if own.iter().any(|it| is_of_crash(*it)) {
+            return None;
+        }
         let first = &*self.told.get_or_insert_with(|| line_events(&self.line));
-        let both: Vec<LogEvent> = first.iter().chain(&own).copied().collect();
+        let mut both: Vec<LogEvent> = first.iter().chain(&own).copied().collect();
+        both.sort_unstable();
         let whole = [format!("{}{next}", self.line), format!("{} {next}", self.line)];
         whole.into_iter().find(|whole| {
-            let all = line_events(whole);
-            all != *first
+            let mut all = line_events(whole);
+            let as_first = all == *first;
+            all.sort_unstable();
+            !as_first
                 && all != both
                 && own.iter().all(|it| all.contains(it))
                 && all.len() >= first.len()
@@ -86,6 +94,18 @@ mod tests {
         for columns in 60..=132 {
             assert_eq!(told(&wrapped(log, columns)), whole, "{columns} columns");
         }
+    }
+
+    /// Two events in another order are no more than each line tells for itself.
+    #[test]
+    fn a_line_that_tells_something_by_itself_stays_one() {
+        let log = "I (2600) esp_netif_handlers: sta ip: 192.0.2.20, mask: 255.255.255.0, gw: 192.0.2.1\n\
+                   HTTP GET failed, error: connection refused\n";
+        let mut reader = LogReader::new();
+        reader.push(log.as_bytes());
+        let summary = reader.finish();
+        let lines: Vec<u64> = summary.events.values().map(|it| it.last).collect();
+        assert!(lines.contains(&1) && lines.contains(&2), "{:?}", summary.events);
     }
 
     #[test]

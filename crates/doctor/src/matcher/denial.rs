@@ -37,10 +37,16 @@ fn says_no(behind: &str) -> bool {
     matches!(value, Some("no" | "false" | "none" | "off"))
 }
 
+/// What is counted between a sign and its number: "lost packets 0", "0 packets lost".
+const COUNTED: [&str; 5] = ["packets", "frames", "messages", "datagrams", "bytes"];
+
 /// Returns whether a sign of failure is denied by what stands around it.
 fn denies(text: &str, hit: &Match) -> bool {
     let before = text[..hit.start].trim_end_matches([' ', '_', '-', '=', ':']);
-    let word = before.rsplit(|it: char| !it.is_alphanumeric() && it != '\'').next().unwrap_or("");
+    let mut words = before.rsplit(|it: char| !it.is_alphanumeric() && it != '\'');
+    let word = words.next().unwrap_or("");
+    // "0 packets lost"
+    let word = if COUNTED.contains(&word) { words.next().unwrap_or("") } else { word };
     if matches!(word, "no" | "not" | "0" | "without" | "zero" | "never" | "any" | "kein" | "keine")
     {
         return true;
@@ -51,6 +57,8 @@ fn denies(text: &str, hit: &Match) -> bool {
     // Behind the rest of the word and of "error code", a zero.
     let rest = text[hit.end..].trim_start_matches(|it: char| it.is_ascii_alphabetic() || it == '_');
     let rest = rest.trim_start_matches([' ', ':', '=', '(', '[', '#']);
+    let rest = COUNTED.iter().find_map(|it| rest.strip_prefix(it)).unwrap_or(rest);
+    let rest = rest.trim_start_matches([' ', ':', '=']);
     let rest = [
         "code",
         "count",
