@@ -37,7 +37,7 @@ fn says_no(behind: &str) -> bool {
     matches!(value, Some("no" | "false" | "none" | "off"))
 }
 
-/// What is counted between a sign and its number: "lost packets 0", "0 packets lost".
+/// Nouns between a sign and its number: "lost packets 0", "0 packets lost".
 const COUNTED: [&str; 5] = ["packets", "frames", "messages", "datagrams", "bytes"];
 
 /// Returns whether a sign of failure is denied by what stands around it.
