@@ -54,7 +54,7 @@ def test_capsules_that_nobody_takes_are_freed(ping: espbench.Result) -> None:
 
 def test_rows_and_names_without_a_library(ping: espbench.Result) -> None:
     (row,) = ping.cells.rows(1)
-    assert row["metric"] == "rtt_avg" and "source" not in row
+    assert row["metric"] == "rtt_exact_avg" and "source" not in row
     assert ping.cells.rows(0) == [] and len(ping.cells.rows()) == len(ping.cells)
     with pytest.raises(KeyError, match="there is no column `nothing`; there are run, "):
         ping.cells["nothing"]
