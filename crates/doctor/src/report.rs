@@ -164,7 +164,7 @@ impl DoctorDocument {
             }
             alloc::vec![
                 Some(it.entries.len().to_string()),
-                Some(it.entries[0].answer.clone()),
+                Some(it.title()),
                 it.certainty(),
                 Some(names.join(", ")),
             ]
@@ -175,6 +175,16 @@ impl DoctorDocument {
 }
 
 impl CauseGroup<'_> {
+    /// Returns what they have in common: the answer of all, or the cause without what one log tells of it.
+    fn title(&self) -> String {
+        let first = self.entries[0];
+        let is_same = self.entries.iter().all(|it| it.answer == first.answer);
+        let record = first.diagnosis.findings.first().and_then(|it| it.cause.record());
+        // A title with a place for a number is of one log.
+        let common = record.filter(|it| !is_same && !it.title.contains('{'));
+        common.map_or_else(|| first.answer.clone(), |it| it.title.clone())
+    }
+
     /// Returns how sure its causes are: one word, or the least and the most.
     fn certainty(&self) -> Option<String> {
         let all = self.entries.iter().filter_map(|it| it.diagnosis.findings.first());

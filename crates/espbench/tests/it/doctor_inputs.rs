@@ -43,6 +43,18 @@ fn a_file_in_gzip_tells_what_it_does_unpacked() {
 }
 
 #[test]
+fn a_row_of_several_devices_has_no_words_of_one_log() {
+    let bench = TestDir::new();
+    for (name, reason) in [("a", 15), ("b", 202), ("c", 15)] {
+        let line = format!("W (5) sta: reason={reason}\nW (9000) sta: reason={reason}\n");
+        bench.write(&format!("{name}.log"), &line);
+    }
+    let out = bench.run(&["doctor", "--no-proof", "a.log", "b.log", "c.log"]).ok();
+    let row = out.lines().find(|it| it.contains("a.log")).unwrap_or_default();
+    assert!(row.contains("password") && !row.contains("reason"), "{out}");
+}
+
+#[test]
 fn a_folder_is_of_many_devices_and_leads_with_who_suffers_from_what() {
     let bench = TestDir::new();
     let fine = LOST.split("I (95683)").next().unwrap();

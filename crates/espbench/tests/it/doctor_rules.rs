@@ -25,6 +25,11 @@ fn rules_of_a_team_tell_causes_of_its_own() {
 fn a_mistake_in_rules_is_told_with_its_place_and_what_to_do() {
     let bench = TestDir::new();
     bench.write("boot.log", LOG);
+    for none in ["absent.toml", "."] {
+        let ran = bench.run(&["doctor", "--rules", none, "boot.log"]);
+        assert_eq!(ran.status, Some(2), "{}", ran.err);
+        assert!(ran.err.contains("docs/doctor-rules.md has one"), "{}", ran.err);
+    }
     for (from, to, why) in [
         ("patterns", "patern", "why: line 8: unknown field `patern`"),
         ("[\"error\"]", "[\"eror\"]", "why: line 6: unknown variant `eror`"),

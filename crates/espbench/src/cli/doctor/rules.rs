@@ -36,7 +36,12 @@ pub(super) fn book(paths: &[PathBuf]) -> anyhow::Result<&'static RuleBook> {
     if paths.is_empty() {
         return Ok(RuleBook::built_in());
     }
-    let read = |it: &PathBuf| Ok((it.display().to_string(), texts::read(it, "rules", WRITTEN)?));
+    let read = |it: &PathBuf| {
+        let remedy = "give --rules a .toml file: docs/doctor-rules.md has one";
+        let text = texts::read(it, "rules", WRITTEN);
+        let text = text.map_err(|why| UserError::new(format!("{why:#}")).remedy(remedy))?;
+        Ok((it.display().to_string(), text))
+    };
     let texts: Vec<RuleText> = paths.iter().map(read).collect::<anyhow::Result<_>>()?;
     let mut books = BOOKS.lock().unwrap_or_else(PoisonError::into_inner);
     Ok(of_texts(texts, &mut books, MOST)?)
