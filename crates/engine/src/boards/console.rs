@@ -309,7 +309,9 @@ impl BoardConsole {
             BoardStage::Crashing { until, .. } => Some(*until),
             BoardStage::Ready | BoardStage::Failed(_) => None,
         };
-        [stage, self.enter, self.hold].into_iter().flatten().min()
+        // Nothing is typed at a board that is not ready, however long it was to be waited for.
+        let hold = self.hold.filter(|_| self.is_ready());
+        [stage, self.enter, hold].into_iter().flatten().min()
     }
 
     /// Takes bytes of the board.

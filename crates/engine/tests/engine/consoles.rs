@@ -101,6 +101,19 @@ fn a_board_tells_who_it_is_before_its_prompt() {
     assert_eq!((desk.console.heard(), desk.console.started()), (ms(200), ms(100)));
 }
 
+/// Whoever waits for what is due would wait in vain, and without a rest.
+#[test]
+fn a_board_that_is_given_up_while_a_command_waits_has_nothing_due() {
+    let mut desk = Desk::new();
+    desk.console.attached(ms(0));
+    desk.prints(100, "\r\nesp32> ");
+    desk.console.command(ms(desk.now), "help");
+    desk.waits(900);
+    assert!(desk.console.is_ready() && desk.console.due().is_some());
+    desk.console.unplugged("gone");
+    assert_eq!(desk.console.due(), None);
+}
+
 #[test]
 fn a_board_that_says_nothing_is_asked_twice_and_given_up_after_twelve_seconds() {
     let mut desk = Desk::new();
