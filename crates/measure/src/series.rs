@@ -119,6 +119,20 @@ pub(crate) const fn sending_observers(observer: Observer) -> &'static [Observer]
     }
 }
 
+/// Octets that a stream moved in an interval of its own.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MovedPart {
+    start: Instant,
+    end: Instant,
+    pub(crate) octets: u64,
+}
+
+impl From<&Interval> for MovedPart {
+    fn from(it: &Interval) -> Self {
+        Self { start: it.start, end: it.end, octets: it.bytes }
+    }
+}
+
 /// The whole intervals of the time in which a test's devices sent, from when the first of them began: they are one time
 /// for all streams, whenever each began. They count where streams lack intervals: what a stream moved in a part of one
 /// counts, and what comes out of a queue afterwards is of no rate.
@@ -143,29 +157,36 @@ impl SendingSlots {
         let is_told =
             mine().filter(|it| it.total && it.bytes > 0).all(|it| told.contains(&it.link));
         let begin = mine().map(|it| it.start).min()?;
-        (number > 0 && is_told).then_some(Self { begin, number, length })
+        is_told.then(|| Self::from(begin, (number, length)))?
     }
 
-    /// Returns Mbit/s in each of them, of all these intervals together.
-    pub(crate) fn megabits<'a>(&self, parts: impl IntoIterator<Item = &'a Interval>) -> Vec<f64> {
+    /// Makes intervals of one length; `None` where there is none.
+    pub(crate) fn from(begin: Instant, (number, length): (usize, Duration)) -> Option<Self> {
+        (number > 0).then_some(Self { begin, number, length })
+    }
+
+    /// Returns Mbit/s in each of them, of all these intervals of streams together.
+    pub(crate) fn megabits(&self, parts: impl IntoIterator<Item = MovedPart>) -> Vec<f64> {
         let mut octets = alloc::vec![0.0; self.number];
         for part in parts {
-            self.divide(part, &mut octets);
+            self.divide(&part, &mut octets);
         }
         let seconds = self.length.as_secs_f64();
         octets.into_iter().map(|it| it * 8.0 / 1e6 / seconds).collect()
     }
 
     /// Adds a stream's octets to the intervals in which they moved: evenly over the time of its own interval.
-    fn divide(&self, part: &Interval, octets: &mut [f64]) {
+    fn divide(&self, part: &MovedPart, octets: &mut [f64]) {
         let length = self.length.as_secs_f64();
         let [from, to] =
             [part.start, part.end].map(|at| at.since(self.begin).as_secs_f64() / length);
-        for (at, slot) in (0..).map(f64::from).zip(octets) {
+        for (at, slot) in octets.iter_mut().enumerate().skip(from as usize) {
+            let at = at as f64;
             let within = to.min(at + 1.0) - from.max(at);
-            if within > 0.0 {
-                *slot += part.bytes as f64 * within / (to - from);
+            if within <= 0.0 {
+                break;
             }
+            *slot += part.octets as f64 * within / (to - from);
         }
     }
 }

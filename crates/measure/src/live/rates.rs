@@ -1,7 +1,7 @@
 //! Rates of a cell so far, in bounded memory, by the definitions of the summaries.
 
 use crate::kind::TestKind;
-use crate::series::{BURST, SteadyRate};
+use crate::series::{BURST, MovedPart, SendingSlots, SteadyRate};
 use crate::units::megabits;
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::vec::Vec;
@@ -109,8 +109,8 @@ pub(super) struct MeanRate {
     without_parts: BTreeSet<Link>,
     /// When the first stream began.
     first: Option<Instant>,
-    /// Begin, end and octets of the last intervals of all streams.
-    parts: VecDeque<(Instant, Instant, u64)>,
+    /// Last intervals of all streams.
+    parts: VecDeque<MovedPart>,
     /// Octets of the intervals before those.
     settled: u64,
     /// Octets of intervals and of totals.
@@ -158,9 +158,9 @@ impl MeanRate {
             }
             return;
         }
-        self.parts.push_back((interval.start, interval.end, interval.bytes));
+        self.parts.push_back(interval.into());
         if self.parts.len() > PARTS {
-            self.settled += self.parts.pop_front().map_or(0, |it| it.2);
+            self.settled += self.parts.pop_front().map_or(0, |it| it.octets);
         }
         let begin = *self.begin.get_or_insert(interval.start);
         if let Some(messages) = crate::series::message_rate(interval) {
@@ -198,16 +198,10 @@ impl MeanRate {
             return self.whole.value().or(self.totals);
         }
         if slots > 0 && self.without_parts.is_empty() {
-            let time = length * u32::try_from(slots).ok()?;
-            let end = self.first? + time;
-            // A stream's octets move evenly over the time of its own interval.
-            let within = |&(from, to, octets): &(Instant, Instant, u64)| {
-                let span = to.since(from).as_secs_f64();
-                let moved = to.min(end).since(from.min(end)).as_secs_f64();
-                if span > 0.0 { octets as f64 * moved / span } else { 0.0 }
-            };
-            let octets = self.settled as f64 + self.parts.iter().map(within).sum::<f64>();
-            return Some(octets * 8e-6 / time.as_secs_f64());
+            let rates = SendingSlots::from(self.first?, (slots, length))?;
+            let rates = rates.megabits(self.parts.iter().copied());
+            let settled = megabits(self.settled, length * u32::try_from(slots).ok()?)?;
+            return Some(settled + rates.iter().sum::<f64>() / slots as f64);
         }
         let time = told.last.unwrap_or(self.span);
         megabits(self.moved[0].max(self.moved[1]), time)

@@ -73,7 +73,10 @@ impl Stations {
         let rate = |it: &StationSamples<'_>| {
             let came = |it: &&Interval| it.observer == receiver;
             match &slots {
-                Some(slots) => mean(&slots.megabits(it.parts.iter().copied().filter(came))),
+                Some(slots) => {
+                    let parts = it.parts.iter().copied().filter(came);
+                    mean(&slots.megabits(parts.map(Into::into)))
+                }
                 None => {
                     let octets = it.totals.iter().copied().filter(came).map(|it| it.bytes).sum();
                     megabits(octets, lasted?)

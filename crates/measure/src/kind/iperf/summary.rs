@@ -156,7 +156,7 @@ impl ObserverCounts {
             return Self { best, rates: whole, over: None, totals };
         }
         if let Some(slots) = SendingSlots::of(workload, observer, recorded) {
-            let rates = slots.megabits(&parts);
+            let rates = slots.megabits(parts.iter().map(Into::into));
             let best = best_second(&rates, workload.interval);
             return Self { best, rates, over: None, totals };
         }
