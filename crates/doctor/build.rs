@@ -29,6 +29,9 @@ fn main() {
     let out = env::var_os("OUT_DIR").expect("cargo names it");
     for file in fs::read_dir("rules").expect("the rules are beside this file") {
         let path = file.expect("the folder can be read").path();
+        if path.extension().is_none_or(|it| it != "toml") {
+            continue;
+        }
         let text = fs::read_to_string(&path).expect("rules are text");
         let to = Path::new(&out).join(path.file_name().expect("a file has a name"));
         fs::write(to, stripped(&text)).expect("cargo made the folder");

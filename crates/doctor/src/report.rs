@@ -3,6 +3,7 @@
 use crate::crash::report::{CrashFrame, CrashReport};
 use crate::finding::{CauseFinding, Certainty, Diagnosis, DiagnosisVerdict, TroubleCause};
 use crate::log::{EvidenceSource, LogPlace};
+use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
@@ -179,9 +180,13 @@ impl CauseGroup<'_> {
     fn title(&self) -> String {
         let first = self.entries[0];
         let is_same = self.entries.iter().all(|it| it.answer == first.answer);
-        let record = first.diagnosis.findings.first().and_then(|it| it.cause.record());
-        // A title with a place for a number is of one log.
-        let common = record.filter(|it| !is_same && !it.title.contains('{'));
+        let record = |it: &DiagnosisEntry| it.diagnosis.findings.first()?.record();
+        let names = self.entries.iter().map(|it| record(it).map(|it| &*it.name));
+        let is_one = names.collect::<BTreeSet<_>>().len() == 1;
+        // Of several records the first one of their cause; a title with a place for a number is of one log.
+        let of_cause = || first.diagnosis.findings.first()?.cause.record();
+        let common = if is_one { record(first) } else { of_cause() };
+        let common = common.filter(|it| !is_same && !it.title.contains('{'));
         common.map_or_else(|| first.answer.clone(), |it| it.title.clone())
     }
 

@@ -513,7 +513,7 @@ fn edge(log: &LogSummary) -> Option<i8> {
 /// Returns remarks on failures that are no findings, since the log goes on for long without them.
 fn past_failures(log: &LogSummary, findings: &[CauseFinding]) -> Vec<String> {
     let is_told = |line| findings.iter().flat_map(|it| &it.evidence).any(|it| it.line == line);
-    let note = |what: &str, is: fn(&LogEvent) -> bool| {
+    let note = |what: &str, is: &dyn Fn(&LogEvent) -> bool| {
         let line = log.places(is).first()?.line;
         (log.is_long_past(is) && !is_told(line)).then(|| {
             format!(
@@ -521,13 +521,17 @@ fn past_failures(log: &LogSummary, findings: &[CauseFinding]) -> Vec<String> {
             )
         })
     };
-    let notes = [
-        note("The link ended", |it| matches!(it, LogEvent::Disconnected(_))),
-        note("A name was not found", |it| *it == LogEvent::NameFailed),
-        note("A connection failed", network::is_connection),
-        note("Memory ran out", |it| *it == LogEvent::NoMemory),
+    let groups = Groups::of(log);
+    let ends = ReasonGroup::ALL.into_iter().filter_map(|group| {
+        let is = |it: &LogEvent| matches!(it, LogEvent::Disconnected(code) if groups.group(*code) == group);
+        note("The link ended", &is)
+    });
+    let others = [
+        note("A name was not found", &|it| *it == LogEvent::NameFailed),
+        note("A connection failed", &network::is_connection),
+        note("Memory ran out", &restarts::is_of_memory(log)),
     ];
-    notes.into_iter().flatten().collect()
+    ends.chain(others.into_iter().flatten()).collect()
 }
 
 fn notes(log: &LogSummary, findings: &[CauseFinding]) -> Vec<String> {

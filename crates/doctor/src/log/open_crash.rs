@@ -56,7 +56,7 @@ fn gives_up(text: &str) -> bool {
         .any(|it| text.contains(it))
 }
 
-/// Exceptions of the processor, which neither a watchdog raises nor a check of an error.
+/// Exceptions of the processor as other programs than ESP-IDF name them, which neither a watchdog raises nor a check of an error.
 const EXCEPTIONS: [&str; 11] = [
     "LoadProhibited",
     "StoreProhibited",
@@ -73,7 +73,11 @@ const EXCEPTIONS: [&str; 11] = [
 
 /// Returns whether a text tells of an exception of the processor.
 fn is_exception(text: &str) -> bool {
-    EXCEPTIONS.iter().any(|it| text.contains(it))
+    let of_idf = text.split_once("panic'ed (").is_some_and(|(_, why)| {
+        let why = why.to_ascii_lowercase();
+        !["wdt", "watchdog", "abort"].iter().any(|it| why.contains(it))
+    });
+    of_idf || EXCEPTIONS.iter().any(|it| text.contains(it))
 }
 
 /// Returns whether a tag is of the bootloader: what it cannot read, no program checks.
@@ -88,6 +92,8 @@ struct Open {
     place: LogPlace,
     first: u64,
     last: u64,
+    /// Whether a watchdog said that it stops the program: an exception behind that is of its end.
+    aborts: bool,
 }
 
 /// The crash whose lines come, if any.
@@ -173,6 +179,7 @@ impl OpenCrash {
             let since = now_ms.zip(open.place.uptime_ms).map(|(now, at)| now.abs_diff(at));
             let is_later = since.is_some_and(|it| it > LASTS_MS);
             let is_own = open.event == LogEvent::Watchdog
+                && !open.aborts
                 && event == LogEvent::Panic
                 && (is_exception(record.text) || record.text.contains("assert failed"));
             let is_later = is_later || is_own;
@@ -180,14 +187,16 @@ impl OpenCrash {
                 if telling(open.event).is_none_or(|it| rank > it) {
                     (open.event, open.place) = (as_kept(event), place.clone());
                 }
+                open.aborts |= event == LogEvent::WatchdogAborts;
                 open.last = place.line;
                 return (None, true);
             }
         }
         let complete = self.close();
         let line = place.line;
+        let aborts = event == LogEvent::WatchdogAborts;
         let event = as_kept(event);
-        self.open = Some(Open { event, place: place.clone(), first: line, last: line });
+        self.open = Some(Open { event, place: place.clone(), first: line, last: line, aborts });
         (complete, true)
     }
 
@@ -294,6 +303,10 @@ mod tests {
             "E (5000) task_wdt: Task watchdog got triggered.\nBacktrace: 0x400d1f2a:0x3ffb1230\nGuru Meditation Error: Core  0 panic'ed (LoadProhibited). Exception was unhandled.\nBacktrace: 0x400d3a19:0x3ffb5c90\n",
         );
         assert!(soon.contains(&(Watchdog, 1)) && soon.contains(&(LogEvent::Panic, 1)), "{soon:?}");
+        let stopped = told(
+            "E (5000) task_wdt: Task watchdog got triggered.\nE (5000) task_wdt: Aborting.\nabort() was called at PC 0x4\nGuru Meditation Error: Core  0 panic'ed (LoadProhibited).\n",
+        );
+        assert_eq!(stopped, [(Watchdog, 1)]);
         let part = told(
             "E (570) app: nvs_flash_init failed: ESP_ERR_NVS_NO_FREE_PAGES\nGuru Meditation Error: Core  0 panic'ed (StoreProhibited). Exception was unhandled.\n",
         );

@@ -34,7 +34,7 @@ pub enum EvidenceSource {
     Run,
     /// A capture; its frames are numbered.
     Capture,
-    /// A core dump; its tasks are numbered.
+    /// A core dump, which has no lines.
     CoreDump,
 }
 

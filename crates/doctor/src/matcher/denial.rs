@@ -37,16 +37,15 @@ fn says_no(behind: &str) -> bool {
     matches!(value, Some("no" | "false" | "none" | "off"))
 }
 
-/// Nouns between a sign and its number: "lost packets 0", "0 packets lost".
-const COUNTED: [&str; 5] = ["packets", "frames", "messages", "datagrams", "bytes"];
+/// Nouns between a sign and its number, with blanks alone beside them: "lost packets 0", "0 packets lost".
+const COUNTED: [&str; 4] = ["packets", "frames", "messages", "datagrams"];
 
 /// Returns whether a sign of failure is denied by what stands around it.
 fn denies(text: &str, hit: &Match) -> bool {
-    let before = text[..hit.start].trim_end_matches([' ', '_', '-', '=', ':']);
-    let mut words = before.rsplit(|it: char| !it.is_alphanumeric() && it != '\'');
-    let word = words.next().unwrap_or("");
-    // "0 packets lost"
-    let word = if COUNTED.contains(&word) { words.next().unwrap_or("") } else { word };
+    let before = &text[..hit.start];
+    let noun = COUNTED.iter().find_map(|it| before.trim_end_matches(' ').strip_suffix(it));
+    let before = noun.unwrap_or(before).trim_end_matches([' ', '_', '-', '=', ':']);
+    let word = before.rsplit(|it: char| !it.is_alphanumeric() && it != '\'').next().unwrap_or("");
     if matches!(word, "no" | "not" | "0" | "without" | "zero" | "never" | "any" | "kein" | "keine")
     {
         return true;
@@ -56,9 +55,9 @@ fn denies(text: &str, hit: &Match) -> bool {
     }
     // Behind the rest of the word and of "error code", a zero.
     let rest = text[hit.end..].trim_start_matches(|it: char| it.is_ascii_alphabetic() || it == '_');
-    let rest = rest.trim_start_matches([' ', ':', '=', '(', '[', '#']);
-    let rest = COUNTED.iter().find_map(|it| rest.strip_prefix(it)).unwrap_or(rest);
-    let rest = rest.trim_start_matches([' ', ':', '=']);
+    let noun =
+        rest.strip_prefix(' ').and_then(|it| COUNTED.iter().find_map(|noun| it.strip_prefix(noun)));
+    let rest = noun.unwrap_or(rest).trim_start_matches([' ', ':', '=', '(', '[', '#']);
     let rest = [
         "code",
         "count",

@@ -156,7 +156,7 @@ impl SubjectFamily {
 }
 
 /// A rule.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rule {
     /// Name, one of a kind.
@@ -166,7 +166,8 @@ pub struct Rule {
     pub file: String,
     /// Topic: in a file only where it is another one than that of the file.
     pub topic: Option<String>,
-    /// Log tags, of any case; `x*` stands for those that begin so, `*x*` for those with it. Without any the rule is of all.
+    /// Log tags, of any case; `x*` stands for those that begin so, `*x*` for those with it, an empty one for lines without a
+    /// tag. Without any the rule is of all.
     #[serde(default)]
     pub component: Vec<String>,
     /// Log tags of which the rule is not.
@@ -222,7 +223,7 @@ pub struct Rule {
     /// Rules of a higher priority come first; of two alike, the one that stands first.
     #[serde(default)]
     pub priority: i16,
-    /// Lines that meet the rule. A team's rule has one; of the doctor's own, only its files have them.
+    /// Lines that meet the rule. A team's rule has one; those of the doctor's own stand in its files alone, and `built_in()` has none.
     #[serde(default)]
     pub examples: Vec<String>,
     /// Lines that do not.

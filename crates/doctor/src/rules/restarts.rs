@@ -121,17 +121,22 @@ fn watchdog(log: &LogSummary, out: &mut Vec<CauseFinding>) {
     }
 }
 
-fn heap(log: &LogSummary, out: &mut Vec<CauseFinding>) {
-    // Where the driver's buffers are taken, frames are dropped for that.
+/// Returns what tells that memory could not be had. Where the driver's buffers are taken, frames are dropped for that.
+pub(super) fn is_of_memory(log: &LogSummary) -> impl Fn(&LogEvent) -> bool + use<> {
     let buffers = log.count(|it| *it == LogEvent::SendBuffersFull) > 0;
-    let none = |it: &LogEvent| match it {
+    move |it| match it {
         LogEvent::NoMemory | LogEvent::CrashOfMemory => true,
         LogEvent::FrameDropped => !buffers,
         _ => false,
-    };
+    }
+}
+
+fn heap(log: &LogSummary, out: &mut Vec<CauseFinding>) {
+    let none = is_of_memory(log);
     // One allocation that failed, and nothing that followed, did no harm.
-    let crashed = log.count(|it| matches!(it, LogEvent::Reset(_) | LogEvent::CrashOfMemory)) > 1;
-    let is_past = !crashed && log.is_long_past(none);
+    let crashed = log.count(|it| *it == LogEvent::CrashOfMemory) > 0
+        || log.count(|it| matches!(it, LogEvent::Reset(_))) > 1;
+    let is_past = !crashed && log.is_long_past(&none);
     let none = if is_past { None } else { finding(log, "heap", none) };
     let low = |it: &LogEvent| matches!(it, LogEvent::FreeHeap(bytes) if *bytes < LEAST_HEAP);
     out.extend(none.or_else(|| finding(log, "heap-low", low)));

@@ -45,7 +45,11 @@ fn cell(text: &str) -> String {
 
 /// Returns names as a cell.
 fn names(names: &[String]) -> String {
-    names.iter().map(|it| format!("`{}`", it.replace('|', "\\|"))).collect::<Vec<_>>().join(", ")
+    let name = |it: &String| match it.as_str() {
+        "" => "lines without a tag".into(),
+        name => format!("`{}`", name.replace('|', "\\|")),
+    };
+    names.iter().map(name).collect::<Vec<_>>().join(", ")
 }
 
 /// Returns what a rule says: its event, or the causes that it is a sign of.
