@@ -67,6 +67,8 @@ memory_folder() {
 test() {
     RUST_TEST_THREADS=${RUST_TEST_THREADS:-$((2 * $(nproc)))} TMPDIR=$(memory_folder) cargo test --workspace --features as-tested --locked --tests
     cargo test --workspace --features as-tested --locked --doc
+    # Without features, as the README has it: what is left out is refused in words.
+    cargo test -p espbench --locked --lib
 }
 
 # Which crate may use which: cargo's own view of the workspace. For one package alone cargo would choose other features, and

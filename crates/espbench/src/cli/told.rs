@@ -230,6 +230,9 @@ const PORT: &str = "name the port with --on serial:PORT, such as --on serial:/de
 
 /// Returns the error of a call by a program: it has arguments (`phy_rate`) where the command line has flags (`--phy-rate RATE`).
 fn of_call(error: &clap::Error, asked: &Asked<'_>) -> UserError {
+    if let Some(lacks) = lacking(error, asked) {
+        return lacks;
+    }
     let told = of_command_line(error, asked);
     let words = |kind| match error.get(kind) {
         Some(ContextValue::String(it)) => vec![it.clone()],
@@ -274,6 +277,21 @@ fn argument(flag: &str) -> String {
         .to_lowercase()
 }
 
+/// Returns the word that no command knows.
+fn given(error: &clap::Error) -> Option<&str> {
+    let kinds = [ContextKind::InvalidSubcommand, ContextKind::InvalidArg];
+    kinds.into_iter().find_map(|it| match error.get(it) {
+        Some(ContextValue::String(it)) => Some(it.as_str()),
+        _ => None,
+    })
+}
+
+/// Returns the refusal of a command or a flag that this build lacks.
+fn lacking(error: &clap::Error, asked: &Asked<'_>) -> Option<UserError> {
+    let words = format!("{} {}", asked.path, given(error).unwrap_or_default());
+    left_out::refusal(words.trim())
+}
+
 /// Returns an error of the command line: what is wrong, and what could have been meant or how the command
 /// is written.
 fn of_command_line(error: &clap::Error, asked: &Asked<'_>) -> UserError {
@@ -282,15 +300,10 @@ fn of_command_line(error: &clap::Error, asked: &Asked<'_>) -> UserError {
     if let Some(parts) = source.and_then(|it| it.downcast_ref::<UserError>()) {
         return parts.clone();
     }
-    let given = [ContextKind::InvalidSubcommand, ContextKind::InvalidArg];
-    let given = given.into_iter().find_map(|it| match error.get(it) {
-        Some(ContextValue::String(it)) => Some(it.as_str()),
-        _ => None,
-    });
-    let words = format!("{} {}", asked.path, given.unwrap_or_default());
-    if let Some(lacks) = left_out::refusal(words.trim()) {
+    if let Some(lacks) = lacking(error, asked) {
         return lacks;
     }
+    let given = given(error);
     let text = error.render().to_string();
     let lines: Vec<&str> = text.lines().take_while(|line| !line.is_empty()).collect();
     let what = lines.join(" ");

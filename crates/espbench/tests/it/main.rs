@@ -17,6 +17,7 @@ mod data;
 #[cfg(feature = "full")]
 mod docs;
 mod doctor;
+#[cfg(feature = "flash")]
 mod doctor_crash;
 mod doctor_inputs;
 mod doctor_rules;
