@@ -165,6 +165,11 @@ impl SendingSlots {
         (number > 0).then_some(Self { begin, number, length })
     }
 
+    /// Returns as many intervals of that length that begin then: those of one stream by itself.
+    pub(crate) const fn beginning(&self, begin: Instant) -> Self {
+        Self { begin, number: self.number, length: self.length }
+    }
+
     /// Returns Mbit/s in each of them, of all these intervals of streams together.
     pub(crate) fn megabits(&self, parts: impl IntoIterator<Item = MovedPart>) -> Vec<f64> {
         let mut octets = alloc::vec![0.0; self.number];

@@ -133,7 +133,9 @@ pub(crate) struct Fingerprint([u64; 2]);
 impl Fingerprint {
     /// Makes the numbers of octets of which an FCS was left out, or was not found.
     pub(crate) fn of(bytes: &[u8], had_fcs: bool) -> Self {
-        let left = if had_fcs { bytes.len() } else { bytes.len().saturating_sub(FCS) };
+        // Of so few octets none can be spared: they would all be the same.
+        let is_whole = had_fcs || bytes.len() <= FCS;
+        let left = if is_whole { bytes.len() } else { bytes.len() - FCS };
         let all = fingerprint(bytes);
         Self([all, bytes.get(..left).filter(|it| it.len() < bytes.len()).map_or(all, fingerprint)])
     }

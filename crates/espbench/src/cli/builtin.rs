@@ -1,6 +1,7 @@
 //! The plans that the tool carries.
 
 use crate::named_file;
+use crate::target::spec;
 use crate::user_error::UserError;
 use espbench_measure::plan::{Plan, guess};
 use espbench_measure::wifi::PREFIX;
@@ -80,13 +81,13 @@ pub fn plan(name: &str) -> anyhow::Result<Plan> {
 
 fn read(name: &str) -> anyhow::Result<String> {
     let path = Path::new(name);
-    let is_name = path.extension().is_none() || name.starts_with("sim:");
-    if is_name && !path.exists() {
+    let is_target = spec::is_one(name);
+    if (is_target || path.extension().is_none()) && !path.exists() {
         let names: Vec<&str> = all().map(|(name, _)| name).collect();
         let what = UserError::new(format!("no plan `{name}`"));
         let guess = guess(name, &names);
-        return Err(if name.contains(':') {
-            what.because("it looks like a target")
+        return Err(if is_target {
+            what.because("it is a target")
                 .remedy(format!("name a target with its flag: --on {name}"))
         } else if guess.is_empty() {
             what.because(format!("built in are {}", names.join(", ")))

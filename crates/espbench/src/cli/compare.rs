@@ -125,13 +125,10 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     let Some(limit) = args.threshold else { return Ok(ExitCode::SUCCESS) };
     let gated = gate(&comparisons, &Tolerance::of_part(limit));
-    if let Some(open) = compared::undecided(&comparisons) {
-        say!("{open}");
-    }
     if gated.judged == 0 {
         bail!(
             UserError::new(format!("nothing of {} and {} can be judged", args.this, args.other))
-                .because("no pair that differs has an interval with both ends")
+                .because("no interval could show that one of them is worse")
                 .remedy("measure both longer or with `repetitions = 5`, and leave extremes out with --metric")
         );
     }
@@ -141,6 +138,12 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         gated.judged,
         limit * 100.0
     );
+    if gated.open > 0 {
+        say!(
+            "{} could not be judged: worse by more than that, without an interval that could show it",
+            count(gated.open, "further result")
+        );
+    }
     for text in &cut {
         say!("judged by a part: {text}");
     }
@@ -154,8 +157,8 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
             format_args!("{} of {}", first.id.metric, label::test(first))
         );
     }
-    // Of what is missing nothing is known.
-    let is_whole = gone.is_empty() && cut.is_empty();
+    // Of what is missing, or open, nothing is known.
+    let is_whole = gone.is_empty() && cut.is_empty() && gated.open == 0;
     Ok(match (gated.passed(), is_whole) {
         (true, true) => ExitCode::SUCCESS,
         (true, false) => ExitCode::from(2),

@@ -411,10 +411,14 @@ impl Page {
         let most = ADVICE[usize::from(!is_one)];
         let kinds = Warning::by_kind(&report.warnings);
         for kind in kinds.iter().take(most) {
-            let [seen, _, what] = kind[0].advice.parts();
+            let worst = Warning::worst(kind);
+            let [seen, _, what] = worst.advice.parts();
             let of = match Warning::cells(kind) {
-                1 => kind[0].place.clone(),
-                n => format!("{} (worst of {n} cells)", kind[0].place),
+                1 => worst.place.clone(),
+                n if Warning::are_alike(kind) => {
+                    format!("{} and {}", worst.place, count(n - 1, "more cell"))
+                }
+                n => format!("{} (worst of {n} cells)", worst.place),
             };
             // The only cell is named in the title.
             let one = report.glance.iter().map(|it| it.rows.len()).sum::<usize>() == 1;

@@ -59,6 +59,18 @@ pub struct Access {
     pub topic: Option<String>,
 }
 
+/// Kinds of targets, as the beginnings of their descriptions.
+const KINDS: [&str; 11] = [
+    "sim:", "udp:", "icmp:", "tcp:", "iperf:", "mqtt:", "mqtts:", "ws://", "wss://", "serial:",
+    "replay:",
+];
+
+/// Returns whether a text is the description of a target, right or not.
+#[must_use]
+pub fn is_one(text: &str) -> bool {
+    ["sim", "loopback"].contains(&text) || KINDS.iter().any(|it| text.starts_with(it))
+}
+
 /// Parses the description of a target. `replay:` needs the store and is not known here.
 ///
 /// # Errors

@@ -54,9 +54,10 @@ impl Tolerance {
 /// Decision of a gate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gated<'a> {
-    /// Comparisons that show something: those that are [open](Comparison::is_open) and those that are not comparable are
-    /// none of them. A gate that could judge none has shown nothing: say so.
+    /// Comparisons that could have failed. A gate that could judge none has shown nothing: say so.
     pub judged: usize,
+    /// Comparisons that are worse by more than the limit, and of which an interval could not show it.
+    pub open: usize,
     /// Comparisons that are worse by more than the limit.
     pub failed: Vec<&'a Comparison>,
 }
@@ -73,13 +74,23 @@ impl Gated<'_> {
 ///
 /// Both must hold: the interval shows that it is worse, so chance alone seldom fails a gate; and
 /// the value itself is beyond the limit, so a tiny but certain change passes. A loss
-/// where there was none is beyond every part, unless it is within the interval of what was none. Pairs that are
-/// not comparable are not judged, nor are those that differ without a whole interval: they could never fail.
+/// where there was none is beyond every part, unless it is within the interval of what was none. What could never fail is
+/// not judged: pairs that are not comparable, those that are [open](Comparison::is_open), and figures of which neither
+/// direction is worse.
 #[must_use]
 pub fn gate<'a>(comparisons: &'a [Comparison], tolerance: &Tolerance) -> Gated<'a> {
-    let judged = |c: &&Comparison| !matches!(c.verdict, Verdict::NotComparable(_)) && !c.is_open();
+    let judged = |c: &&Comparison| {
+        !matches!(c.verdict, Verdict::NotComparable(_))
+            && metric::better(&c.ours.id.metric, &c.ours.unit) != Better::Neither
+            && !c.is_open()
+    };
+    let open = |c: &&Comparison| c.is_open() && tolerance.is_exceeded(c);
     let failed = comparisons.iter().filter(|c| is_shown(c, tolerance));
-    Gated { judged: comparisons.iter().filter(judged).count(), failed: failed.collect() }
+    Gated {
+        judged: comparisons.iter().filter(judged).count(),
+        open: comparisons.iter().filter(open).count(),
+        failed: failed.collect(),
+    }
 }
 
 /// Returns whether the intervals show that it is worse, and the value is beyond the tolerance.

@@ -64,6 +64,7 @@ pub use power::{PowerRow, power};
 pub use sides::sides;
 
 use crate::cell::{Cell, Origin};
+use crate::metric::{self, Better};
 use crate::units::Dimension;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -273,16 +274,26 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Returns whether the two differ and nothing is shown of it, since no interval has both ends: by how much they
-    /// differ is open.
+    /// Returns whether a verdict goes by the difference: of shares, and where there is no ratio.
+    fn is_by_difference(&self) -> bool {
+        metric::is_proportion(&self.ours.unit) || self.ratio.is_none()
+    }
+
+    /// Returns whether the two differ, and the end of the interval is missing that could show that ours is worse.
     #[must_use]
     pub fn is_open(&self) -> bool {
-        let is_whole = self.ratio_low.zip(self.ratio_high).is_some()
-            || self.difference_low.zip(self.difference_high).is_some();
-        self.verdict == Verdict::NoDifferenceShown
-            && !is_whole
-            && (self.ratio.is_some_and(|it| it != 1.0)
-                || self.difference.is_some_and(|it| it != 0.0))
+        let (low, high, differs) = if self.is_by_difference() {
+            let differs = self.difference.is_some_and(|it| it != 0.0);
+            (self.difference_low, self.difference_high, differs)
+        } else {
+            (self.ratio_low, self.ratio_high, self.ratio.is_some_and(|it| it != 1.0))
+        };
+        let end = match metric::better(&self.ours.id.metric, &self.ours.unit) {
+            Better::Lower => low,
+            Better::Higher => high,
+            Better::Neither => low.or(high),
+        };
+        self.verdict == Verdict::NoDifferenceShown && differs && end.is_none()
     }
 
     /// Returns whether there is no end of an interval.

@@ -74,8 +74,10 @@ impl Stations {
             let came = |it: &&Interval| it.observer == receiver;
             match &slots {
                 Some(slots) => {
-                    let parts = it.parts.iter().copied().filter(came);
-                    mean(&slots.megabits(parts.map(Into::into)))
+                    let parts = || it.parts.iter().copied().filter(came);
+                    // A station's own rate is of its own time, however late it began.
+                    let own = slots.beginning(parts().map(|it| it.start).min()?);
+                    mean(&own.megabits(parts().map(Into::into)))
                 }
                 None => {
                     let octets = it.totals.iter().copied().filter(came).map(|it| it.bytes).sum();

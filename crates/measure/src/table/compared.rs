@@ -86,16 +86,18 @@ const NOTABLE: f64 = 0.1;
 /// change; `None` where there is none.
 #[must_use]
 pub fn undecided(comparisons: &[Comparison]) -> Option<String> {
-    let change = |it: &&Comparison| libm::fabs(libm::log(it.ratio.unwrap_or(1.0)));
+    // Of what was 0 there is no ratio.
+    let change = |it: &&Comparison| it.ratio.map_or(f64::INFINITY, |it| libm::fabs(libm::log(it)));
     let is_open = |it: &&Comparison| it.is_open() && change(it) > libm::log1p(NOTABLE);
     let open: Vec<&Comparison> = comparisons.iter().filter(is_open).collect();
     let most = open.iter().copied().max_by(|a, b| change(a).total_cmp(&change(b)))?;
     let [name, this, other, ratio] =
         texts(most, Apart::of(comparisons)).map(Option::unwrap_or_default);
+    let ratio = if ratio.is_empty() { ratio } else { format!(" (x {ratio})") };
     let (has, them) = if open.len() == 1 { ("has", "it") } else { ("have", "them") };
     Some(format!(
         "{} that {has} no interval with both ends differ by more than a tenth, and nothing is shown of {them}; the largest change: {name}, {this} \
-         against {other} (x {ratio})",
+         against {other}{ratio}",
         count(open.len(), "result")
     ))
 }

@@ -6,7 +6,7 @@ use crate::digits;
 use crate::interval::wilson;
 use crate::report::{CellFailure, Check, Losses, Overhead, Report};
 use crate::run::RunFacts;
-use crate::warning::{Advice, Warning};
+use crate::warning::Warning;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -83,12 +83,7 @@ pub fn warnings(report: &Report) -> Option<Table> {
 }
 
 fn advice(group: &[&Warning]) -> TableRow {
-    let samples = |w: &&&Warning| match &w.advice {
-        Advice::FewSamples { n, .. } => *n,
-        _ => 0,
-    };
-    // The first of equal ones.
-    let shown = group.iter().min_by_key(samples).map_or(group[0], |w| *w);
+    let shown = Warning::worst(group);
     let text = shown.advice.text();
     let differ = group.iter().any(|w| w.advice.text() != text);
     let mut places: Vec<&str> = group.iter().map(|w| w.place.as_str()).collect();

@@ -158,11 +158,15 @@ impl Advice {
     /// Returns how bad it is, beside other advice of its kind alone: the largest is the worst.
     #[must_use]
     pub fn degree(&self) -> f64 {
-        let over = |a: f64, b: f64| if b > 0.0 { a / b } else { 0.0 };
+        let over = |a: f64, b: f64| match b > 0.0 {
+            true => a / b,
+            false if a > 0.0 => f64::INFINITY,
+            false => 0.0,
+        };
         match self {
             Self::FewSamples { n, needed, .. } => over(*needed as f64, *n as f64),
             Self::Bimodal { low, high, .. } => over(*high, *low),
-            Self::Drifting { first, last, .. } => over(last - first, *first).abs(),
+            Self::Drifting { first, last, .. } => over(libm::fabs(last - first), *first),
             Self::ClockTooCoarse { step_ns, value_ns, .. } => {
                 over(*step_ns as f64, *value_ns as f64)
             }
@@ -193,16 +197,30 @@ pub struct Warning {
 }
 
 impl Warning {
-    /// Sorts advice by kinds, that which matters most first, and within a kind the worst cell first.
+    /// Sorts advice by kinds, that which matters most first.
     #[must_use]
     pub fn by_kind(all: &[Self]) -> Vec<Vec<&Self>> {
         let mut kinds: BTreeMap<u8, Vec<&Self>> = BTreeMap::new();
         all.iter().for_each(|it| kinds.entry(it.advice.weight()).or_default().push(it));
-        let mut kinds: Vec<Vec<&Self>> = kinds.into_values().rev().collect();
-        for kind in &mut kinds {
-            kind.sort_by(|a, b| b.advice.degree().total_cmp(&a.advice.degree()));
-        }
-        kinds
+        kinds.into_values().rev().collect()
+    }
+
+    /// Returns the worst of one kind: of equal ones the first.
+    ///
+    /// # Panics
+    /// Where there is none.
+    #[must_use]
+    pub fn worst<'a>(kind: &[&'a Self]) -> &'a Self {
+        let worse = |a: &'a Self, b: &'a Self| {
+            if b.advice.degree() > a.advice.degree() { b } else { a }
+        };
+        kind.iter().copied().reduce(worse).expect("a kind has a warning")
+    }
+
+    /// Returns whether all of one kind are as bad.
+    #[must_use]
+    pub fn are_alike(kind: &[&Self]) -> bool {
+        kind.iter().all(|it| it.advice.degree() == kind[0].advice.degree())
     }
 
     /// Counts the cells that advice is about, each once.

@@ -347,7 +347,7 @@ fn repetitions_of_a_cell_are_one_cell() {
 }
 
 #[test]
-fn the_worst_cell_is_the_first_of_its_kind() {
+fn the_worst_cell_of_a_kind_is_named() {
     let of = |(cell, refused): (u32, u64)| Warning {
         place: String::new(),
         cell,
@@ -357,9 +357,14 @@ fn the_worst_cell_is_the_first_of_its_kind() {
     let mut all: Vec<Warning> = [(1, 2), (2, 87), (3, 33)].map(of).into();
     all.insert(0, Warning { advice: Advice::CertificateNotVerified, ..all[0].clone() });
     let kinds = Warning::by_kind(&all);
-    let cells: Vec<Vec<u32>> =
-        kinds.iter().map(|it| it.iter().map(|it| it.cell).collect()).collect();
-    assert_eq!(cells, [vec![2, 3, 1], vec![1]]);
+    let told: Vec<(usize, u32, bool)> = kinds
+        .iter()
+        .map(|it| (it.len(), Warning::worst(it).cell, Warning::are_alike(it)))
+        .collect();
+    assert_eq!(told, [(3, 2, false), (1, 1, true)]);
+    let grows =
+        |first, last| Advice::Drifting { metric: String::new(), first, last, unit: "ms".into() };
+    assert!(grows(0.0, 5.0).degree() > grows(1.0, 3.0).degree());
 }
 
 /// The figure that leads is the mean of the repetitions, and so is the advice on it.

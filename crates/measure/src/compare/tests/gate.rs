@@ -59,6 +59,18 @@ fn a_gate_says_what_its_intervals_leave_open() {
         assert_eq!((gated.judged, gated.passed()), (1, true));
         assert!(!gate(&[pair], &Tolerance::of_part(0.1)).passed(), "it could never fail");
     }
+    // One end is enough to show that it is worse.
+    let other_end = Cell { ci_low: Some(9.5), ci_high: None, value: Some(10.5), ..base.clone() };
+    let pair = one(&other_end, &base);
+    assert!(!pair.is_open());
+    let gated = gate(core::slice::from_ref(&pair), &Tolerance::of_part(0.01));
+    assert_eq!((gated.judged, gated.open, gated.passed()), (1, 0, true));
+    let of_nothing = one(&bare, &Cell { value: Some(0.0), ci_low: None, ci_high: None, ..base });
+    assert!(of_nothing.is_open() && undecided(core::slice::from_ref(&of_nothing)).is_some());
+    assert_eq!(gate(&[of_nothing], &Tolerance::of_part(0.1)).open, 1);
+    // Of what is neither better nor worse nothing can fail.
+    let size = |value| cell("bytes_sent", "B", value, 0.1);
+    assert!(!gate(&[one(&size(50.0), &size(100.0))], &Tolerance::of_part(0.1)).passed());
     let equal = one(&bare, &bare);
     assert_eq!((equal.is_open(), equal.lacks_interval), (false, false));
     assert!(gate(&[equal], &Tolerance::of_part(0.1)).passed());
