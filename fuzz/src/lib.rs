@@ -193,7 +193,8 @@ fn doctor_incident(data: &[u8], log: &espbench_doctor::log::LogSummary) {
 /// Reads a plan's text: reading ends, what is read has a bounded number of cells, and the plan can be printed and read
 /// again. So few bytes make at most so many cells in at most so much memory, whatever lists they multiply.
 pub fn plan(data: &[u8]) {
-    use espbench_measure::plan::{PlanSet, label, print};
+    use espbench_measure::label::of_workload as label;
+    use espbench_measure::plan::{PlanSet, print};
     let Ok(text) = std::str::from_utf8(data) else { return };
     let Ok(set) = PlanSet::parse(text) else { return };
     assert!(

@@ -1,6 +1,7 @@
 //! Plans: what they expand to, and what is said of those that make no sense.
 
-use espbench_measure::plan::{Plan, PlanSet, defaults, label, print};
+use espbench_measure::label::of_workload as label;
+use espbench_measure::plan::{Plan, PlanSet, defaults, print};
 use espbench_model::overrides::LabOverrides;
 use espbench_model::workload::{
     EchoFormat, EspNow, EspNowCast, EspNowTest, IpTest, Iperf, MqttMode, Name, Transport, Wifi,
@@ -179,9 +180,9 @@ fn echoes_around_iperf_print_and_read_again() {
     assert_eq!(
         told,
         [
-            "iperf TCP, latency icmp, latency idle 2 s, latency interval 50 ms",
-            "iperf TCP, latency udp:10000, latency idle 2 s, latency interval 50 ms",
-            "iperf TCP, latency udp:7000, latency idle 2 s, latency interval 50 ms",
+            "iperf, TCP to the device, 131072 B, echoes by icmp",
+            "iperf, TCP to the device, 131072 B, echoes by udp:10000",
+            "iperf, TCP to the device, 131072 B, echoes by udp:7000",
         ]
     );
     let again = Plan::parse(&print("x", 1, &plan.workloads)).unwrap();
@@ -198,10 +199,10 @@ fn a_variant_makes_it_a_test_over_wifi_and_is_a_column_of_the_matrix() {
     assert_eq!(
         told,
         [
-            "iperf UDP, length 1470, variant softap-open-sdk-2.2",
-            "iperf UDP, direction reverse, length 1470, variant softap-open-sdk-2.2",
-            "iperf UDP, length 1470, variant idf",
-            "iperf UDP, direction reverse, length 1470, variant idf",
+            "iperf, UDP to the device, 1470 B, softap-open-sdk-2.2",
+            "iperf, UDP from the device, 1470 B, softap-open-sdk-2.2",
+            "iperf, UDP to the device, 1470 B, idf",
+            "iperf, UDP from the device, 1470 B, idf",
         ]
     );
     let Some(Workload::Iperf(usual)) = defaults("iperf") else { panic!("another kind") };
@@ -231,10 +232,7 @@ fn what_a_plan_sets_of_a_lab_is_a_matrix_that_prints_and_reads_again() {
     let rest = "environment office, rate HT20-MCS7, 8.5 dBm, 160 MHz, \
                 CONFIG_LWIP_TCP_WND_DEFAULT=5744, CONFIG_LWIP_WND_SCALE=n";
     assert_eq!(told.len(), 6);
-    assert_eq!(
-        told[1],
-        format!("udp-echo 100 B, variant home, 3 devices, 2.5 m, profile esp32, {rest}")
-    );
+    assert_eq!(told[1], format!("udp-echo, 100 B, 3 devices, 2.5 m, home, profile esp32, {rest}"));
     assert!(told[2].contains("profile esp32c3") && told[2].contains("2 dBm"), "{}", told[2]);
     assert!(told[5].ends_with("-3 dBm, CONFIG_FREERTOS_HZ=1000"), "{}", told[5]);
     let again = Plan::parse(&print("x", 1, &plan.workloads)).unwrap();
@@ -350,7 +348,7 @@ proptest! {
             lab: LabOverrides::NONE,
         };
         let plan = Plan::parse(&print("x", 9, &[Workload::EspNow(work)])).unwrap();
-        prop_assert!(label(&plan.workloads[0]).starts_with("esp-now "));
+        prop_assert!(label(&plan.workloads[0]).starts_with("esp-now, "));
         prop_assert_eq!(plan.workloads, [Workload::EspNow(work)]);
     }
 

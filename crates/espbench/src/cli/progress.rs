@@ -10,8 +10,9 @@ use crate::say::{self, say};
 use crate::store::SampleObserver;
 use crate::sys::terminal;
 use espbench_measure::cell::Origin;
+use espbench_measure::label;
 use espbench_measure::live::{Meter, Pace, Present, WorkTime};
-use espbench_measure::plan::{label, probes};
+use espbench_measure::plan::probes;
 use espbench_model::sample::Sample;
 use espbench_model::workload::Workload;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -146,7 +147,7 @@ impl ProgressLine {
 
     /// Begins a cell that takes that span.
     pub fn begin_cell(&mut self, work: &Workload, origin: Origin, span: WorkTime) {
-        self.start(&label(work), Meter::new(work, origin), Some(span), probes(work));
+        self.start(&label::of_workload(work), Meter::new(work, origin), Some(span), probes(work));
     }
 
     fn start(&mut self, label: &str, meter: Meter, span: Option<WorkTime>, probes: Option<u64>) {

@@ -6,7 +6,8 @@ use crate::say::{self, say};
 use crate::store::merge::{self, MergedRun};
 use crate::store::{Listed, Store, ThresholdOutcome};
 use crate::user_error::{ForUser as _, UserError};
-use espbench_measure::plan::{self, PlanSet};
+use espbench_measure::label;
+use espbench_measure::plan::PlanSet;
 use espbench_model::untrusted::Untrusted;
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -132,7 +133,7 @@ fn consoles(store: &StoreArgs, name: &str) -> anyhow::Result<ExitCode> {
     }
     let mut text = String::new();
     for it in consoles {
-        let label = run.cells.get(it.position).map(|cell| plan::label(&cell.step.workload));
+        let label = run.cells.get(it.position).map(|cell| label::of_workload(&cell.step.workload));
         let label = label.unwrap_or_default();
         let _ = writeln!(text, "=== {}, cell {}: {label}", it.port, it.position + 1);
         let printed = String::from_utf8_lossy(&it.bytes);

@@ -16,6 +16,9 @@ use std::fmt::Write as _;
 /// Lines after one suite at most.
 const LINES: usize = 15;
 
+/// Rows of one suite at least, where a narrow screen leaves fewer lines.
+const ROWS: usize = 4;
+
 /// Lines after one plan of several kinds of test at most.
 const PARTS_LINES: usize = 25;
 
@@ -297,7 +300,9 @@ impl Page {
         };
         let legend = group.rows.iter().flat_map(|it| it.values.iter().flatten()).any(is_open);
         // Beside the rows: their head, and how many there are more.
-        let most = end.saturating_sub(self.lines() + after + usize::from(legend) + 2);
+        let room = end.saturating_sub(self.lines() + after + usize::from(legend) + 2);
+        let least = ROWS.min(group.rows.len());
+        let most = room.max(least);
         let heads = heads(&group.metrics);
         let lay_out = |most: usize| {
             let rows = chosen(group, most);
@@ -314,7 +319,7 @@ impl Page {
         // One row more takes the line that says so.
         let all = most + usize::from(group.rows.len() == most + 1);
         let (mut rows, mut table) = lay_out(all);
-        while table.lines() > all + 1 && rows.len() > 1 {
+        while table.lines() > all + 1 && rows.len() > least {
             (rows, table) = lay_out(rows.len() - 1);
         }
         self.out += &table.draw(&rows, self.colours);
@@ -459,8 +464,9 @@ pub(super) fn chosen(group: &GlanceGroup, most: usize) -> Vec<&GlanceRow> {
     chosen.truncate(most);
     let others = at(|row| row.leads && !row.failed);
     let room = (most - chosen.len()).min(others.len());
+    let leading = |row: &usize| group.rows[*row].values.first().is_some_and(Option::is_some);
     let step = |row: usize| match room {
-        0 | 1 => 0,
+        0 | 1 => others.iter().position(leading).unwrap_or(0),
         _ => (row as f64 * (others.len() - 1) as f64 / (room - 1) as f64).round() as usize,
     };
     chosen.extend((0..room).map(|row| others[step(row)]));

@@ -13,6 +13,9 @@ const NAME: (usize, usize) = (3, 30);
 /// Characters of a range of leading figures at least.
 const FIGURE: usize = 28;
 
+/// Lines of a head at most, where it is folded for want of room.
+const HEAD: usize = 3;
+
 /// Characters of a line at least that a text is wrapped in.
 const LEAST: usize = 12;
 
@@ -23,7 +26,8 @@ fn least_name(most: usize) -> usize {
 
 /// A table of a group's rows: their names, and as many columns and intervals as fit a line.
 pub(super) struct FigureTable {
-    heads: Vec<String>,
+    /// Lines of each head.
+    heads: Vec<Vec<String>>,
     /// Characters of the names' column.
     name: usize,
     /// Characters of the columns that are shown.
@@ -51,9 +55,11 @@ impl FigureTable {
         let texts = |intervals| -> Vec<Vec<String>> {
             rows.iter().map(|row| values(row, intervals)).collect()
         };
-        let sizes = |texts: &[Vec<String>]| -> Vec<usize> {
-            let size = |(at, head): (usize, &String)| {
-                texts.iter().map(|row| width(&row[at])).chain([width(head)]).max().unwrap_or(0)
+        let whole: Vec<usize> = heads.iter().map(|it| width(it)).collect();
+        let folded_heads: Vec<usize> = heads.iter().map(|it| narrowest(it)).collect();
+        let sizes = |texts: &[Vec<String>], heads: &[usize]| -> Vec<usize> {
+            let size = |(at, head): (usize, &usize)| {
+                texts.iter().map(|row| width(&row[at])).chain([*head]).max().unwrap_or(0)
             };
             heads.iter().enumerate().map(size).collect()
         };
@@ -62,20 +68,22 @@ impl FigureTable {
         let columns = heads.len();
         let mut tries = Vec::new();
         for with in [bars, None] {
-            tries.extend((1..=columns).rev().map(|intervals| (with, intervals)));
+            let shown = (1..=columns).rev();
+            tries.extend(shown.flat_map(|it| [(with, it, &whole), (with, it, &folded_heads)]));
             if bars.is_none() {
                 break;
             }
         }
-        let fits = |&(with, intervals): &(Option<&str>, usize)| {
-            ends(&sizes(&texts(intervals))).saturating_add(least + beside(with)) <= most
+        let fits = |&(with, intervals, heads): &(Option<&str>, usize, &Vec<usize>)| {
+            ends(&sizes(&texts(intervals), heads)).saturating_add(least + beside(with)) <= most
         };
-        let (with, intervals) = tries.into_iter().find(fits).unwrap_or((None, 1));
-        let fits_first =
-            |intervals| sizes(&texts(intervals)).first().is_none_or(|it| it + 4 + least <= most);
+        let (with, intervals, head) =
+            tries.into_iter().find(fits).unwrap_or((None, 1, &folded_heads));
+        let first = |intervals| sizes(&texts(intervals), head).first().copied();
+        let fits_first = |intervals| first(intervals).is_none_or(|it| it + 4 + least <= most);
         let intervals = if fits_first(intervals) { intervals } else { 0 };
         let texts_shown = texts(intervals);
-        let mut shown = sizes(&texts_shown);
+        let mut shown = sizes(&texts_shown, head);
         while shown.len() > 1 && ends(&shown).saturating_add(least + beside(with)) > most {
             shown.pop();
         }
@@ -95,20 +103,18 @@ impl FigureTable {
         }
         let names = names.iter().map(|it| folded(it, name)).collect();
         let bars = with.map(String::from);
-        Self {
-            heads: heads.to_vec(),
-            name,
-            sizes: shown,
-            texts: texts_shown,
-            bars,
-            left_out,
-            names,
-        }
+        let heads = heads.iter().zip(&shown).map(|(it, size)| wrap(it, *size)).collect();
+        Self { heads, name, sizes: shown, texts: texts_shown, bars, left_out, names }
     }
 
-    /// Counts the lines, with that of the head.
+    /// Counts the lines of the head.
+    fn head(&self) -> usize {
+        self.heads.iter().map(Vec::len).max().unwrap_or(0).max(1)
+    }
+
+    /// Counts the lines, with those of the head.
     pub(super) fn lines(&self) -> usize {
-        1 + self.names.iter().map(|it| it.len().max(1)).sum::<usize>()
+        self.head() + self.names.iter().map(|it| it.len().max(1)).sum::<usize>()
     }
 
     /// Names what there is no room for.
@@ -130,7 +136,18 @@ impl FigureTable {
             }
             format!("{text}  {last}")
         };
-        line(colours.faint, &joined("", &self.heads, self.bars.as_deref().unwrap_or_default()));
+        // A short head stands directly above its figures.
+        for at in 0..self.head() {
+            let above = self.head() - 1 - at;
+            let part = |lines: &Vec<String>| {
+                lines.len().checked_sub(above + 1).map_or_else(String::new, |it| lines[it].clone())
+            };
+            let bars = self.bars.as_deref().filter(|_| above == 0).unwrap_or_default();
+            line(
+                colours.faint,
+                &joined("", &self.heads.iter().map(part).collect::<Vec<_>>(), bars),
+            );
+        }
         for ((row, texts), names) in rows.iter().zip(&self.texts).zip(&self.names) {
             let mut names = names.iter().map(String::as_str);
             let shares = self.bars.as_ref().map(|_| histogram(&row.histogram));
@@ -140,6 +157,12 @@ impl FigureTable {
         }
         out
     }
+}
+
+/// Returns the characters that a head needs in [`HEAD`] lines.
+fn narrowest(head: &str) -> usize {
+    let longest = head.split(' ').map(width).max().unwrap_or(0);
+    (longest..width(head)).find(|it| wrap(head, *it).len() <= HEAD).unwrap_or(width(head))
 }
 
 /// Folds a name into lines; the further ones are indented by two.

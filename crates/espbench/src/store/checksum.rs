@@ -11,6 +11,9 @@ use std::collections::BTreeMap;
 /// Name of the checksum among the facts of a cell.
 const FACT: &str = "checksum";
 
+/// Digits of each number of it, so that it is known under any name.
+const DIGITS: usize = 16;
+
 /// A checksum of values in their order. Each step is a bijection of what came before, so that no single changed value goes
 /// unseen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -81,24 +84,29 @@ impl CellSums {
     /// Returns the checksum that a cell's facts have; none of what an older espbench recorded.
     ///
     /// # Errors
-    /// It is there, and is none.
+    /// It is there and is none, or stands under another name.
     pub(super) fn take(facts: &mut BTreeMap<String, String>) -> Result<Option<Self>, String> {
-        let Some(text) = facts.remove(FACT) else { return Ok(None) };
-        let sums: Option<Vec<u64>> =
-            text.split(' ').map(|it| u64::from_str_radix(it, 16).ok()).collect();
-        match sums.as_deref() {
-            Some(&[probes, intervals, outcome]) => {
-                let (probes, intervals) = (RowSum(probes), RowSum(intervals));
-                Ok(Some(Self { probes, intervals, outcome: RowSum(outcome) }))
-            }
-            _ => Err(format!("its checksum is {text:?}")),
-        }
+        let Some(text) = facts.remove(FACT) else {
+            let is_whole = |text: &str| text.split(' ').all(|it| it.len() == DIGITS);
+            let is_one = |text: &str| is_whole(text) && Self::read(text).is_some();
+            let renamed = facts.iter().find(|it| is_one(it.1));
+            return renamed.map_or(Ok(None), |it| Err(format!("its checksum is named {:?}", it.0)));
+        };
+        Self::read(&text).map(Some).ok_or_else(|| format!("its checksum is {text:?}"))
+    }
+
+    /// Reads three numbers.
+    fn read(text: &str) -> Option<Self> {
+        let number = |it| u64::from_str_radix(it, 16).ok().map(RowSum);
+        let sums: Option<Vec<RowSum>> = text.split(' ').map(number).collect();
+        let &[probes, intervals, outcome] = sums?.as_slice() else { return None };
+        Some(Self { probes, intervals, outcome })
     }
 
     /// Adds the checksum to a cell's facts.
     pub(super) fn put(&self, facts: &mut BTreeMap<String, String>) {
         let Self { probes, intervals, outcome } = self;
-        facts.insert(FACT.into(), format!("{:x} {:x} {:x}", probes.0, intervals.0, outcome.0));
+        facts.insert(FACT.into(), format!("{:016x} {:016x} {:016x}", probes.0, intervals.0, outcome.0));
     }
 }
 
@@ -165,6 +173,12 @@ mod tests {
         sums.put(&mut facts);
         assert_eq!(CellSums::take(&mut facts), Ok(Some(sums)));
         assert_eq!((facts.len(), CellSums::take(&mut facts)), (1, Ok(None)));
+        // One octet of its name is another: it is no fact.
+        sums.put(&mut facts);
+        let text = facts.remove(FACT).unwrap();
+        facts.insert("(hecksum".into(), text);
+        assert!(CellSums::take(&mut facts).unwrap_err().contains("(hecksum"));
+        facts.clear();
         facts.insert(FACT.into(), "7 7".into());
         assert!(CellSums::take(&mut facts).is_err());
     }

@@ -7,7 +7,8 @@
 use super::{CellStatus, Recorder, Store, StoreError, StoredCell, StoredRun};
 use crate::user_error::{ForUser as _, UserError};
 use espbench_measure::cell::Origin;
-use espbench_measure::plan::{PlanSet, label};
+use espbench_measure::label;
+use espbench_measure::plan::PlanSet;
 use espbench_measure::run::{Recorded, RunFacts};
 use std::path::Path;
 use std::sync::Arc;
@@ -181,7 +182,7 @@ impl<'a> Union<'a> {
 
 /// Returns the error of a cell that has two results.
 fn conflict(cell: &StoredCell, one: &Part<'_>, other: &Part<'_>) -> UserError {
-    let (number, what) = (cell.position + 1, label(&cell.step.workload));
+    let (number, what) = (cell.position + 1, label::of_workload(&cell.step.workload));
     let (one, other) = (one.words(), other.words());
     UserError::new(format!("cell {number} ({what}) differs: {one}, {other}"))
         .because(

@@ -42,7 +42,8 @@ use busy::{LOCKED_MOST, wait_for_others};
 use cells::STATE;
 use error::wrap;
 use espbench_engine::run::run_name;
-use espbench_measure::plan::{PlanSet, PlannedCell, label};
+use espbench_measure::label;
+use espbench_measure::plan::{PlanSet, PlannedCell};
 use espbench_measure::report::Overhead;
 use espbench_measure::run::RunFacts;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
@@ -375,7 +376,13 @@ impl Store {
                 .execute(
                     "INSERT INTO cell (run_id, position, ordinal, repetition, label, status)
                      VALUES (?1, ?2, ?3, ?4, ?5, 'pending')",
-                    params![id, position, step.ordinal, step.repetition, label(&step.workload)],
+                    params![
+                        id,
+                        position,
+                        step.ordinal,
+                        step.repetition,
+                        label::of_workload(&step.workload)
+                    ],
                 )
                 .map_err(wrap)?;
         }

@@ -1,7 +1,7 @@
 //! Ctrl-C at whole commands: each answers with what it has, says that it was cut, and keeps it; the other side tells its
 //! rates by port.
 
-use crate::util::{ChildProcess, PATIENCE, Ran, TestDir, free_port, missing};
+use crate::util::{ChildProcess, PATIENCE, Ran, TestDir, free_port, missing, processor_ticks};
 use serde_json::Value;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::{Command, Stdio};
@@ -13,14 +13,6 @@ enum Sign {
     Line(&'static str),
     /// So much time of the processor, in its ticks: of one that prints nothing meanwhile.
     Ticks(u64),
-}
-
-/// Returns the time of the processor that a process took, in ticks; 0 once it is gone.
-fn ticks(process: u32) -> u64 {
-    let told = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-    // The name before it ends with a bracket, and may have spaces.
-    let fields = told.rsplit_once(')').map_or("", |it| it.1);
-    fields.split_whitespace().nth(11).and_then(|it| it.parse().ok()).unwrap_or(0)
 }
 
 /// Runs a command, stops it once it is at work, and returns how it ended.
@@ -41,7 +33,7 @@ fn interrupted(bench: &TestDir, args: &[&str], sign: &Sign) -> Ran {
         }
         Sign::Ticks(wanted) => {
             let deadline = Instant::now() + PATIENCE;
-            while ticks(child.id()) < *wanted {
+            while processor_ticks(child.id()) < *wanted {
                 assert_eq!(child.try_wait().unwrap(), None, "{args:?} ended");
                 assert!(Instant::now() < deadline, "{args:?} does nothing");
                 std::thread::sleep(Duration::from_millis(5));

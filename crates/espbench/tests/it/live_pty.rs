@@ -1,7 +1,7 @@
 //! `espbench live --pty`: simulated boards in real time, with programs at their consoles.
 #![cfg(unix)]
 
-use crate::util::{ChildProcess, TestDir};
+use crate::util::{ChildProcess, TestDir, processor_ticks};
 use serde_json::Value;
 use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Write as _};
@@ -215,20 +215,14 @@ fn many_boards_sleep_until_there_is_something_to_do() {
     let live = LiveProcess::start(&dir, &["--lab", "many-boards", "--devices", "101"]);
     assert_eq!(live.devices.len(), 101);
     std::thread::sleep(Duration::from_secs(3));
-    let ticks = |id: u32| -> u64 {
-        let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap();
-        let (_, fields) = stat.rsplit_once(") ").unwrap();
-        let fields: Vec<u64> = fields.split(' ').map(|it| it.parse().unwrap_or(0)).collect();
-        fields[11] + fields[12]
-    };
     let id = live.process.id();
     if !cfg!(target_os = "linux") {
         return;
     }
     // Ticks are of 10 ms. What the boards do when they start is over.
-    let before = ticks(id);
+    let before = processor_ticks(id);
     std::thread::sleep(Duration::from_secs(3));
-    let used = ticks(id) - before;
+    let used = processor_ticks(id) - before;
     assert!(used < 150, "{used} ticks of 300");
     live.interrupt();
 }

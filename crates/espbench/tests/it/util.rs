@@ -377,3 +377,12 @@ pub fn tshark(file: &Path, filter: &str, field: &str) -> Vec<String> {
     assert!(output.status.success(), "{filter}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8_lossy(&output.stdout).lines().map(String::from).collect()
 }
+
+/// Returns the time of the processor that a process took, its own and the kernel's for it, in ticks of 10 ms; 0 once it is
+/// gone.
+pub fn processor_ticks(process: u32) -> u64 {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    // The name before it ends with a bracket, and may have spaces.
+    let fields = stat.rsplit_once(')').map_or("", |it| it.1).split_whitespace();
+    fields.skip(11).take(2).filter_map(|it| it.parse::<u64>().ok()).sum()
+}

@@ -79,8 +79,6 @@ pub(crate) trait TestKind {
     fn check(&self) -> Result<(), String> {
         Ok(())
     }
-    /// Returns the first words of a cell's name in progress lines, and the keys that need no word more.
-    fn lead(&self) -> (Vec<String>, &'static [&'static str]);
     /// Returns a guess at the time that a cell takes, without opening and closing connections.
     fn expected(&self) -> Duration;
     /// Says what that time is made of, such as `12 runs of 60 s`, where it is not the one that was asked for.

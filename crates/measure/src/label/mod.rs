@@ -50,6 +50,12 @@ pub fn of(recorded: &Recorded) -> String {
     place(recorded.workload.kind(), &Settings::of(&recorded.workload), recorded.repetition)
 }
 
+/// Names a cell that is to be measured.
+#[must_use]
+pub fn of_workload(workload: &Workload) -> String {
+    place(workload.kind(), &Settings::of(workload), 0)
+}
+
 /// Names a cell by its kind, its settings and its repetition, from 0.
 #[must_use]
 pub fn place(kind: &str, settings: &Settings, repetition: u32) -> String {

@@ -68,17 +68,6 @@ impl PlanKey {
     }
 }
 
-/// Returns the names of keys.
-pub(crate) const fn key_names<const N: usize>(of: &[PlanKey; N]) -> [&'static str; N] {
-    let mut names = [""; N];
-    let mut at = 0;
-    while at < N {
-        names[at] = of[at].name;
-        at += 1;
-    }
-    names
-}
-
 /// Returns the words of a closed set.
 pub(crate) const fn words<T, const N: usize>(
     of: &'static [(&'static str, T); N],

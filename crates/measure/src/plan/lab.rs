@@ -8,8 +8,6 @@ use super::key::{PlanKey, PlanValue};
 use super::print::quoted;
 use super::read::Scalar;
 use super::value::metres;
-use crate::label;
-use crate::settings::Settings;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -255,13 +253,4 @@ pub(super) fn print(work: &Workload) -> Vec<(&'static str, String)> {
         (option.name(), text)
     }));
     list
-}
-
-/// Says the variant of a lab over Wi-Fi, and what else a plan sets of it; of ESP-NOW, a cell's name says
-/// it.
-pub(super) fn words(work: &Workload) -> Vec<String> {
-    let Workload::Wifi(it) = work else { return Vec::new() };
-    let lab = label::plan(work.kind(), &Settings::of_lab(work), |_| true);
-    let variant = format!("variant {}", it.variant.as_str());
-    core::iter::once(variant).chain(Some(lab).filter(|it| !it.is_empty())).collect()
 }

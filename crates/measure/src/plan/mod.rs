@@ -52,7 +52,7 @@ pub use document::document;
 pub use expected::{expected, probes, span};
 pub(crate) use goal::GOALS;
 pub use goal::Goal;
-pub(crate) use key::{PlanKey, PlanValue, key_names, words};
+pub(crate) use key::{PlanKey, PlanValue, words};
 pub(crate) use lab::is_name;
 pub use lab::lab_keys;
 pub(crate) use matrix::{DAY, MILLISECOND, UDP_MAX, word_of};
@@ -260,10 +260,4 @@ impl PlanSet {
         }
         steps
     }
-}
-
-/// Names a workload in a few words, for progress lines and tables (`udp-echo 100 B`).
-#[must_use]
-pub fn label(workload: &Workload) -> String {
-    print::label(workload)
 }

@@ -92,18 +92,3 @@ fn settings(workload: &Workload) -> Vec<(&'static str, String)> {
     let changed = |key: &&'static str| differs(key) || completed.get(key) != ours.get(key);
     names().filter(changed).filter_map(|key| Some((key, ours.get(key)?))).collect()
 }
-
-/// Names a workload in a few words.
-pub(super) fn label(workload: &Workload) -> String {
-    let (mut words, leading) = kind::of(workload).lead();
-    for (key, value) in settings(workload) {
-        if !leading.contains(&key) {
-            words.push(match value.as_str() {
-                "true" => key.replace('_', " "),
-                value => format!("{} {}", key.replace('_', " "), value.trim_matches('"')),
-            });
-        }
-    }
-    words.extend(lab::words(workload));
-    words.join(", ")
-}

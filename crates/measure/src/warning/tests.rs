@@ -11,7 +11,7 @@ use espbench_model::fact::{self, CertificateCheck};
 use espbench_model::random::Xoshiro256PlusPlus;
 use espbench_model::sample::{Interval, Observer, Probe, Sample};
 use espbench_model::time::Instant;
-use espbench_model::workload::{Iperf, UdpEcho, Workload};
+use espbench_model::workload::{Iperf, MqttMode, MqttRate, UdpEcho, Workload};
 
 fn at(ms: f64) -> Instant {
     Instant::from_nanos((ms * 1e6) as u64)
@@ -120,6 +120,24 @@ fn two_groups_and_growth_are_told() {
     assert!(*last > 2.0 * first, "{got:?}");
     let seen = &advice.parts()[0];
     assert!(seen.starts_with("round trip: it grows during the cell, from "), "{seen}");
+}
+
+/// A queue that a sender without a pace fills grows by itself.
+#[test]
+fn latency_grows_where_messages_have_a_pace() {
+    let Some(Workload::MqttRate(mqtt)) = defaults("mqtt-rate") else { panic!("no default") };
+    let growing = |mode| {
+        let sample = |n: u32| {
+            let sent = f64::from(n);
+            let (due, received) = (at(sent), Some(at(sent + 5.0 + 0.5 * sent)));
+            Sample::Probe(Probe { due, sent: Some(due), received, ..Probe::default() })
+        };
+        let workload = Workload::MqttRate(MqttRate { mode, ..mqtt });
+        kinds(&recorded(workload, (0..600).map(sample).collect()))
+    };
+    let drifts = |mode| growing(mode).iter().any(|it| matches!(it, Advice::Drifting { .. }));
+    assert!(drifts(MqttMode::Offered(1000.0)));
+    assert!(!drifts(MqttMode::Saturate), "the queue is full by intent");
 }
 
 /// Nobody can mend what a host's own wake-ups make of a round trip.

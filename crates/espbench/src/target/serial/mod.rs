@@ -156,7 +156,7 @@ impl Target for SerialTarget {
         };
         let (there, needed) = (self.ports.len(), boards::boards_of(&work));
         if there < needed {
-            let cell = espbench_measure::plan::label(workload);
+            let cell = espbench_measure::label::of_workload(workload);
             return Err(TargetError::Told(
                 UserError::new(format!("{} has too few boards for {cell}", self.name))
                     .because(format!("it has {there}, and the test is with {needed}"))

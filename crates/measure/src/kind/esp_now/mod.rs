@@ -25,12 +25,11 @@ use crate::cell::{Cell, Identity};
 use crate::figure::Figure;
 use crate::kind::TestKind;
 use crate::kind::headline::Headline;
-use crate::label;
 use crate::limit::TheoreticalLimit;
 use crate::live::LateProbes;
 use crate::live::figures::{LiveFigures, LiveRate, LiveTimes, QUANTILES, TimeStatistic, response};
 use crate::plan::{
-    DAY, Goal, PlanKey, PlanValue, Scalar, cast, key_names, print_cast, quoted, word_of, words,
+    DAY, Goal, PlanKey, PlanValue, Scalar, cast, print_cast, quoted, word_of, words,
 };
 use crate::report::digest::Material;
 use crate::run::Recorded;
@@ -45,7 +44,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::time::Duration;
 use espbench_model::overrides::OpenPlaces;
-use espbench_model::workload::{EspNow, EspNowTest, Workload};
+use espbench_model::workload::{EspNow, EspNowTest};
 use plan::{
     IMAGE, LARGEST_IMAGE, LEAST, PAYLOAD, SEALED, TESTS, check_cast, distance, print_distance,
     usual_count,
@@ -127,8 +126,6 @@ const KEYS: [PlanKey; 8] = [
     PlanKey::new("encrypted", PlanValue::Switch, "true", "whether payloads are encrypted")
         .or("false; of `crypto` true"),
 ];
-
-const NAMES: [&str; KEYS.len()] = key_names(&KEYS);
 
 impl TestKind for EspNow {
     fn name(&self) -> &'static str {
@@ -214,11 +211,6 @@ impl TestKind for EspNow {
             return Err(format!("the payload{sealed} is {LEAST} to {largest} bytes: set `size`"));
         }
         Ok(())
-    }
-
-    fn lead(&self) -> (Vec<String>, &'static [&'static str]) {
-        let words = format!("{KIND} {}", label::settings(&Workload::EspNow(*self)));
-        ([words].into(), &NAMES)
     }
 
     /// Guesses by the figures of Espressif's report; a lab takes less, but in the same proportions.

@@ -15,7 +15,6 @@ use crate::series;
 use crate::settings::{Setting, Settings, metres};
 use crate::summary::SummaryContext;
 use crate::table::Table;
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -98,11 +97,6 @@ impl TestKind for EspNowMessages {
 
     fn check(&self) -> Result<(), String> {
         keys::check(self)
-    }
-
-    fn lead(&self) -> (Vec<String>, &'static [&'static str]) {
-        let words = format!("{} {} B", word(self.pattern), self.size);
-        ([words].into(), &["pattern", "size", "count"])
     }
 
     fn expected(&self) -> Duration {

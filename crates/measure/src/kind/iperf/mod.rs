@@ -164,11 +164,6 @@ impl TestKind for Iperf {
         plan::check(self)
     }
 
-    fn lead(&self) -> (Vec<String>, &'static [&'static str]) {
-        let transport = if self.transport == Transport::Udp { "UDP" } else { "TCP" };
-        ([format!("{KIND} {transport}")].into(), &["transport", "time", "interval"])
-    }
-
     fn expected(&self) -> Duration {
         let one = match (self.bytes, self.bandwidth) {
             (Some(bytes), Some(rate)) => Duration::from_secs(bytes.saturating_mul(8) / rate.max(1)),

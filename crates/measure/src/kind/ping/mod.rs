@@ -16,7 +16,6 @@ use crate::settings::{Setting, Settings};
 use crate::summary::SummaryContext;
 use crate::table::Table;
 use crate::units::print_duration;
-use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -106,10 +105,6 @@ impl TestKind for Ping {
             "tos" => self.tos?.to_string(),
             _ => self.ttl?.to_string(),
         })
-    }
-
-    fn lead(&self) -> (Vec<String>, &'static [&'static str]) {
-        ([format!("{KIND} {} B", self.size)].into(), &["size", "count", "discard", "timeout"])
     }
 
     fn expected(&self) -> Duration {

@@ -113,13 +113,6 @@ impl TestKind for RawEspNow {
         self.lab.open = OpenPlaces { devices: false, distance: !named.contains(&"distance") };
     }
 
-    fn lead(&self) -> (Vec<String>, &'static [&'static str]) {
-        let cast = CASTS[usize::from(self.is_broadcast)].0;
-        let awaits = if self.awaits_callback { "" } else { ", at once again" };
-        let words = format!("{KIND} {cast} {} B{awaits}", self.size);
-        ([words].into(), &["cast", "size", "count", "await_callback", "distance"])
-    }
-
     /// Guesses by the default rate of 1 Mbit/s.
     fn expected(&self) -> Duration {
         Duration::from_micros(650 + 8 * u64::from(self.size)) * self.count

@@ -108,12 +108,6 @@ impl TestKind for TcpRate {
         })
     }
 
-    fn lead(&self) -> (Vec<String>, &'static [&'static str]) {
-        let nagle = if self.no_delay { "off" } else { "on" };
-        let words = format!("{KIND} {} B, Nagle {nagle}", self.size);
-        ([words].into(), &["size", "runs", "discard", "run_time", "no_delay"])
-    }
-
     fn expected(&self) -> Duration {
         self.run_time * (u32::from(self.runs) + u32::from(self.discard))
     }

@@ -182,10 +182,6 @@ impl TestKind for UdpEcho {
         }
     }
 
-    fn lead(&self) -> (Vec<String>, &'static [&'static str]) {
-        ([format!("{KIND} {} B", self.size)].into(), &["size", "count", "discard", "timeout"])
-    }
-
     fn expected(&self) -> Duration {
         let each = self.interval.unwrap_or(ROUND_TRIP / u32::from(self.in_flight.max(1)));
         each.saturating_mul(self.count.saturating_add(self.discard))

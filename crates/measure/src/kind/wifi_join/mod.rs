@@ -101,11 +101,6 @@ impl TestKind for WifiJoin {
         })
     }
 
-    fn lead(&self) -> (Vec<String>, &'static [&'static str]) {
-        let words = if self.cold { "wifi-join" } else { "wifi-join, key known" };
-        ([words.into()].into(), &["count", "discard", "interval", "timeout", "cold"])
-    }
-
     fn expected(&self) -> Duration {
         self.interval.saturating_mul(self.count.saturating_add(self.discard))
     }
