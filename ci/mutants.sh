@@ -17,14 +17,12 @@ at_once=
 slow=()
 tests=(--lib)
 folders=(examples tests)
-without=
 files=()
 level=0
 case $area in
     statistics)
-        crate=measure package=espbench-measure
-        modules="estimate quantile interval binomial bootstrap cluster modes trend special random"
-        without="esp-now espbench-ieee80211 espbench-proto toml serde_json"
+        crate=stats package=espbench-stats
+        modules="estimate quantile interval binomial bootstrap cluster modes trend special"
         level=1
         ;;
     ieee80211) crate=ieee80211 package=espbench-ieee80211 modules="mac mpdu beacon wlan radiotap" ;;
@@ -45,7 +43,7 @@ scratch=${TMPDIR:-/tmp}/espbench-mutants/$area
 mkdir -p "$scratch"
 rm -rf "${scratch:?}/crates"
 mkdir "$scratch/crates"
-cp -r crates/{model,ieee80211,esp-now,proto,dot11,measure} "$scratch/crates/"
+cp -r crates/{model,stats,ieee80211,esp-now,proto,dot11} "$scratch/crates/"
 cp Cargo.lock "$scratch/"
 for folder in "${folders[@]}"; do
     rm -rf "$scratch/crates/$crate/$folder"
@@ -56,8 +54,6 @@ done
     printf '\n[profile.dev]\nopt-level = %s\ndebug = false\n' "$level"
     printf '\n[profile.dev.package.%s]\nopt-level = 2\n' libm proptest
 } >"$scratch/Cargo.toml"
-awk -v without=" $without " '{ name = $1; sub(/\..*/, "", name) }
-    index(without, " " name " ") == 0' "crates/$crate/Cargo.toml" >"$scratch/crates/$crate/Cargo.toml"
 lib=$scratch/crates/$crate/src/lib.rs
 awk -v keep=" $modules " '/^(pub(\(crate\))? )?mod / {
     name = $NF; sub(";", "", name)

@@ -1,8 +1,8 @@
 //! Distributions as few points: histograms and cumulative curves small enough for a report.
 
 use crate::figure::{FigurePoint, Scale};
-use crate::quantile::Sorted;
 use alloc::vec::Vec;
+use espbench_stats::quantile::Sorted;
 
 /// Most bars of one histogram: more cannot be told apart at the width of a phone.
 pub const MOST_BINS: usize = 60;

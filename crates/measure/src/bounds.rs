@@ -54,16 +54,17 @@ fn most(cell: &Cell, sent: Option<u64>) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cell::{Estimate, Identity, Origin};
+    use crate::cell::{Identity, Origin};
     use crate::compare::pool;
-    use crate::interval::mean_t;
     use alloc::vec::Vec;
+    use espbench_stats::Estimate;
+    use espbench_stats::interval::mean_t;
 
     /// Pools repetitions of a figure.
     fn pooled(metric: &str, unit: &str, values: &[f64]) -> Cell {
         let id = Identity { metric: metric.into(), devices: Some(100), ..Identity::default() };
         let cell =
-            |it: &f64| Estimate::exact(*it, 7).into_cell(id.clone(), unit, Origin::Simulated);
+            |it: &f64| Cell::of(Estimate::exact(*it, 7), id.clone(), unit, Origin::Simulated);
         let all: Vec<Cell> = values.iter().map(cell).collect();
         pool(&all.iter().collect::<Vec<_>>()).unwrap()
     }

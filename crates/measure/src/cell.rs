@@ -2,13 +2,13 @@
 
 use crate::beside::LabAgreement;
 use crate::compare::VerdictKind;
-pub use crate::estimate::Estimate;
 use crate::metric;
 use crate::settings::{Setting, SettingKey, Settings};
 use crate::truth::CellStanding;
 use alloc::format;
 use alloc::string::String;
 use espbench_dot11::radio::WifiMode;
+use espbench_stats::Estimate;
 use serde::{Deserialize, Serialize};
 
 /// Where a value comes from. Every table and figure knows it of its values: a page says it once and marks
@@ -214,17 +214,17 @@ impl Cell {
     }
 }
 
-impl Estimate {
-    /// Makes a cell of this estimate.
+impl Cell {
+    /// Makes a cell of an estimate.
     #[must_use]
-    pub fn into_cell(self, id: Identity, unit: &str, origin: Origin) -> Cell {
-        Cell {
+    pub fn of(estimate: Estimate, id: Identity, unit: &str, origin: Origin) -> Self {
+        Self {
             id,
-            value: self.value,
+            value: estimate.value,
             unit: unit.into(),
-            n: Some(self.n),
-            ci_low: self.low,
-            ci_high: self.high,
+            n: Some(estimate.n),
+            ci_low: estimate.low,
+            ci_high: estimate.high,
             limit: None,
             origin,
             fitted: false,

@@ -6,10 +6,11 @@
 //! Without one it shows four significant digits, as the published tables do, and its whole part
 //! in full. Published values are shown as printed.
 
-use crate::cell::{Cell, Estimate, Origin};
+use crate::cell::{Cell, Origin};
 use crate::kind::esp_now::document;
 use alloc::format;
 use alloc::string::{String, ToString};
+use espbench_stats::Estimate;
 
 /// Meaning of the marks of an interval with one end, wherever they are shown.
 pub const ONE_END: &str = "≥ or ≤: only that end is known";
@@ -323,7 +324,8 @@ mod tests {
 
     #[test]
     fn published_values_are_shown_as_printed() {
-        let mut cell = Estimate::exact(13.6, 0).into_cell(
+        let mut cell = Cell::of(
+            Estimate::exact(13.6, 0),
             crate::cell::Identity::default(),
             "ms",
             Origin::Published,

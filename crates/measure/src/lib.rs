@@ -7,13 +7,8 @@
 //! | [`plan`] | plans in TOML, a matrix of [`Workload`](espbench_model::workload::Workload)s; a plan knows no target |
 //! | [`units`] | "10 s", "40 Mbit/s", "1470 B": parsed and printed in one place |
 //! | [`run`] | the immutable facts of a run and of each of its cells, with the recorded samples |
-//! | `estimate` | the common form of a statistic: value, observations, interval |
-//! | [`quantile`], [`interval`], [`bootstrap`] | each owns one kind of statistic, with its source |
 //! | `bounds` | natural ends of quantities, which no interval reaches beyond |
-//! | [`cluster`] | intervals for observations that come in groups |
 //! | [`overhead`] | the tool's own share of a time, from its calibration |
-//! | [`modes`], [`trend`] | whether a sample has two modes, or drifts |
-//! | [`special`], [`binomial`] | the functions under them |
 //! | [`kind`] | the kinds of test, each in a folder with all that is its own, behind one trait |
 //! | [`summary`] | samples of one workload to result cells: the parts that kinds share |
 //! | [`live`] | a cell while it is measured: counts so far, and whether anything was measured at all |
@@ -60,43 +55,34 @@ extern crate std;
 pub mod air;
 pub mod beside;
 pub mod binning;
-pub mod binomial;
-pub mod bootstrap;
 mod bounds;
 pub mod cell;
 pub mod clocks;
-pub mod cluster;
 pub mod columns;
 pub mod compare;
 pub mod console;
 pub mod digits;
 pub mod edges;
-mod estimate;
 pub mod figure;
 pub mod fit;
-pub mod interval;
 pub mod kind;
 pub mod label;
 pub mod limit;
 pub mod live;
 pub mod metric;
-pub mod modes;
 pub mod overhead;
 pub mod plan;
 pub mod predict;
 pub mod published;
-pub mod quantile;
 pub mod report;
 pub mod run;
 pub mod search;
 pub mod series;
 pub mod settings;
 pub mod sound;
-pub mod special;
 pub mod summary;
 pub mod table;
 pub mod threshold;
-pub mod trend;
 pub mod truth;
 pub mod tune;
 pub mod units;

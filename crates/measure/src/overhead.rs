@@ -1,11 +1,11 @@
 //! Costs of the tool itself on this host, from a calibration over loopback.
 
-use crate::quantile::Sorted;
 use crate::report::Overhead;
 use alloc::vec::Vec;
 use core::time::Duration;
 use espbench_model::sample::{Fate, Probe, Sample};
 use espbench_model::time::Instant;
+use espbench_stats::quantile::Sorted;
 
 impl Overhead {
     /// Computes the costs from readings of the clock taken one after the other, and from round

@@ -4,7 +4,7 @@
 //! reads the same way, and so does the CSV form of a report: columns may stand in any order, and
 //! those of a result that the published file lacks ([`columns`](crate::columns)) are read where they are.
 
-use crate::cell::{Cell, Estimate, Identity, Origin, print_distances};
+use crate::cell::{Cell, Identity, Origin, print_distances};
 use crate::columns::{ColumnType, ResultColumn};
 use crate::label;
 use crate::settings::{Setting, Settings};
@@ -13,6 +13,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
+use espbench_stats::Estimate;
 
 /// The columns, in the file's order.
 pub const COLUMNS: [&str; 14] = [
@@ -123,7 +124,7 @@ impl CsvColumns {
         let row = Row { names: &self.names, fields };
         let note = row.text(NOTE);
         row.refuse_before(note.as_deref())?;
-        let mut cell = Estimate::default().into_cell(Identity::default(), "", Origin::Published);
+        let mut cell = Cell::of(Estimate::default(), Identity::default(), "", Origin::Published);
         cell.n = None;
         for (name, column) in self.names.iter().zip(&self.columns) {
             let Some(column) = column else { continue };

@@ -59,11 +59,12 @@ fn beyond_limit(cell: &Cell) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cell::{Estimate, Identity, Origin};
+    use crate::cell::{Identity, Origin};
+    use espbench_stats::Estimate;
 
     fn cell(metric: &str, unit: &str, value: f64, limit: Option<f64>) -> Cell {
         let id = Identity { metric: metric.into(), ..Identity::default() };
-        let cell = Estimate::exact(value, 9).into_cell(id, unit, Origin::Simulated);
+        let cell = Cell::of(Estimate::exact(value, 9), id, unit, Origin::Simulated);
         Cell { limit, ..cell }
     }
 

@@ -220,7 +220,8 @@ fn exact(value: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cell::{Estimate, Identity, Origin};
+    use crate::cell::{Identity, Origin};
+    use espbench_stats::Estimate;
     use proptest::prelude::*;
 
     fn cell(metric: &str, bytes: u32, value: f64, half: f64, unit: &str) -> Cell {
@@ -230,8 +231,17 @@ mod tests {
             payload_bytes: Some(bytes),
             ..Identity::default()
         };
-        Estimate { value: Some(value), n: 9, low: Some(value - half), high: Some(value + half) }
-            .into_cell(id, unit, Origin::Measured)
+        Cell::of(
+            Estimate {
+                value: Some(value),
+                n: 9,
+                low: Some(value - half),
+                high: Some(value + half),
+            },
+            id,
+            unit,
+            Origin::Measured,
+        )
     }
 
     fn limit(metric: &str, min: Option<&str>, max: Option<&str>) -> Threshold {

@@ -20,13 +20,13 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use constants::FitConstant;
 use core::fmt;
-use espbench_measure::cell::Estimate;
 use espbench_measure::cell::{Cell, Origin};
 use espbench_measure::fit::{self, FitFault};
 use espbench_measure::metric::{self, Statistic};
 use espbench_measure::plan::PlanSet;
 use espbench_measure::run::Recorded;
 use espbench_sim::lab::file::{FileError, Library};
+use espbench_stats::Estimate;
 use model::LabModel;
 
 /// Constants that are chosen at most, where none is named.

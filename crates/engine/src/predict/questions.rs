@@ -7,8 +7,6 @@ use alloc::format;
 use alloc::vec::Vec;
 use core::time::Duration;
 use espbench_dot11::radio::WifiMode;
-use espbench_measure::cell::Estimate;
-use espbench_measure::interval::mean_t;
 use espbench_measure::predict::on_air::RateInForce;
 use espbench_measure::predict::point::OperatingPoint;
 use espbench_measure::predict::{
@@ -16,6 +14,8 @@ use espbench_measure::predict::{
 };
 use espbench_model::text::count as plural;
 use espbench_sim::lab::predict::{Arrival, Load};
+use espbench_stats::Estimate;
+use espbench_stats::interval::mean_t;
 
 /// Rooms for the throughput of one device: with two, an interval of means would say nothing.
 const FLOODS: u32 = 5;

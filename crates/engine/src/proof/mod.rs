@@ -14,12 +14,12 @@ use crate::tune::{TuneError, TuneFile, TuneLab, TuneSetup};
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
-use espbench_measure::interval::mean_t;
 use espbench_measure::plan::DEFAULT_SEED;
 use espbench_measure::predict::battery::Battery;
 use espbench_measure::tune::{Candidate, Metric, Power, RoundTrip, RoundTripSource, Want};
 use espbench_model::sdkconfig::{Chip, ConfigOption, IdfRelease, ParsedSdkConfig};
 use espbench_sim::lab::file::Library;
+use espbench_stats::interval::mean_t;
 
 /// Lab of all proofs: the one that `espbench tune` has by default.
 pub const PROOF_LAB: &str = "shield-box";

@@ -5,9 +5,9 @@ use super::error::TuneError;
 use super::lab::TuneLab;
 use super::search::{TrialRunner, TuneStage};
 use alloc::vec::Vec;
-use espbench_measure::interval::mean_t;
 use espbench_measure::tune::check::{AdvisedChange, CheckAdvice, Checked};
 use espbench_measure::tune::{Candidate, Evaluation, Metric, SearchSpace, TunedSetting, limit};
+use espbench_stats::interval::mean_t;
 
 /// Directions that advice is about.
 const TCP: [Metric; 2] = [Metric::TcpTx, Metric::TcpRx];

@@ -37,6 +37,7 @@ fn crates_depend_only_downwards() {
         "espbench -> espbench-model",
         "espbench -> espbench-proto",
         "espbench -> espbench-sim",
+        "espbench -> espbench-stats",
         "espbench-dot11 -> espbench-model",
         "espbench-capture -> esp-now",
         "espbench-capture -> espbench-dot11",
@@ -53,11 +54,13 @@ fn crates_depend_only_downwards() {
         "espbench-engine -> espbench-model",
         "espbench-engine -> espbench-proto",
         "espbench-engine -> espbench-sim",
+        "espbench-engine -> espbench-stats",
         "espbench-measure -> esp-now",
         "espbench-measure -> espbench-dot11",
         "espbench-measure -> espbench-ieee80211",
         "espbench-measure -> espbench-model",
         "espbench-measure -> espbench-proto",
+        "espbench-measure -> espbench-stats",
         "espbench-proto -> espbench-model",
         // The Python package stands above all.
         "espbench-python -> espbench",
@@ -66,11 +69,13 @@ fn crates_depend_only_downwards() {
         "espbench-python -> espbench-measure",
         "espbench-python -> espbench-model",
         "espbench-python -> espbench-sim",
+        "espbench-python -> espbench-stats",
         "espbench-sim -> esp-now",
         "espbench-sim -> espbench-dot11",
         "espbench-sim -> espbench-ieee80211",
         "espbench-sim -> espbench-model",
         "espbench-sim -> espbench-proto",
+        "espbench-stats -> espbench-model",
     ];
     assert_eq!(edges, allowed.map(String::from).into());
 }

@@ -54,6 +54,11 @@ fn no_suite_is_cut_on_a_narrow_terminal() {
             let text = fits(&bench, &[&["report", &name], more].concat());
             assert!(text.contains(&name), "{suite}: {text}");
         }
+        // A head is folded before its column goes.
+        let text = fits(&bench, &["report", &name]).replace("\n  ", " ");
+        for hidden in text.split("no room for ").skip(1) {
+            assert!(hidden.starts_with("the intervals of") || hidden.starts_with("the dist"), "{text}");
+        }
     }
     // Titles keep the lab and the seed.
     let text = fits(&bench, &["report", "one-way-latency-1"]);

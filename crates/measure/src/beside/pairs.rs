@@ -7,7 +7,6 @@ use crate::kind;
 use crate::label;
 use crate::metric::{self, Better};
 use crate::plan::PlanSet;
-use crate::quantile::Sorted;
 use crate::report::{GlanceValue, Report};
 use crate::settings::Settings;
 use crate::truth::CellGroup;
@@ -15,6 +14,7 @@ use alloc::borrow::Cow;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use espbench_model::workload::Workload;
+use espbench_stats::quantile::Sorted;
 
 /// Part of the lab's value by which a share may be off.
 const SHARE: f64 = 0.3;

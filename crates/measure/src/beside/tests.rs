@@ -1,9 +1,10 @@
 use super::pairs::within;
 use super::*;
-use crate::cell::{Cell, Estimate, Identity, Origin, PublishedFigure};
+use crate::cell::{Cell, Identity, Origin, PublishedFigure};
 use crate::report::{GlanceGroup, GlanceMetric};
 use crate::run::RunFacts;
 use alloc::format;
+use espbench_stats::Estimate;
 
 const PLAN: &str = "name = \"pings\"\n[[measure]]\nkind = \"esp-now\"\ntest = \"ping\"\n\
                     size = [10, 60, 120, 230]\n";
@@ -13,7 +14,7 @@ fn cell(origin: Origin, number: u32, metric: &str, unit: &str, (value, half): (f
     let estimate =
         Estimate { value: Some(value), n: 100, low: Some(value - half), high: Some(value + half) };
     let id = Identity { metric: metric.into(), transport: "esp-now".into(), ..Identity::default() };
-    let mut cell = estimate.into_cell(id, unit, origin);
+    let mut cell = Cell::of(estimate, id, unit, origin);
     cell.test.number = Some(number);
     cell.test.suite = Some("pings".into());
     cell.test.kind = Some("esp-now".into());

@@ -117,8 +117,12 @@ pub fn compared(all: &[Comparison]) -> FurtherRows {
 #[must_use]
 pub fn errors(truth: &Truth) -> FurtherRows {
     let row = |it: &CellDeviation| {
-        let mut cell = crate::cell::Estimate { value: Some(it.simulated), ..Default::default() }
-            .into_cell(it.id.clone(), &it.unit, Origin::Simulated);
+        let mut cell = Cell::of(
+            espbench_stats::Estimate { value: Some(it.simulated), ..Default::default() },
+            it.id.clone(),
+            &it.unit,
+            Origin::Simulated,
+        );
         cell.n = None;
         cell.fitted = it.fitted.is_some();
         cell.fitted_constant = it.fitted.clone();

@@ -2,11 +2,12 @@
 //! the fields that are always there.
 
 use super::ResultColumn;
-use crate::cell::{Cell, Estimate, Identity, Origin};
+use crate::cell::{Cell, Identity, Origin};
 use crate::columns::ColumnValue;
 use alloc::format;
 use alloc::string::String;
 use core::fmt;
+use espbench_stats::Estimate;
 use serde::de::{self, MapAccess, Visitor};
 use serde::ser::SerializeMap as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -40,7 +41,7 @@ impl<'de> Visitor<'de> for CellVisitor {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Cell, A::Error> {
-        let mut cell = Estimate::default().into_cell(Identity::default(), "", Origin::Measured);
+        let mut cell = Cell::of(Estimate::default(), Identity::default(), "", Origin::Measured);
         cell.n = None;
         while let Some(name) = map.next_key::<String>()? {
             if name == NOTE {

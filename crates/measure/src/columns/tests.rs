@@ -1,5 +1,5 @@
 use super::*;
-use crate::cell::{Estimate, Identity};
+use crate::cell::Identity;
 use crate::compare::VerdictKind;
 use crate::plan::PlanSet;
 use crate::report::report;
@@ -10,6 +10,7 @@ use espbench_dot11::radio::WifiMode;
 use espbench_model::sample::{Cause, Fate, Probe, Sample};
 use espbench_model::time::Instant;
 use espbench_model::workload::Name;
+use espbench_stats::Estimate;
 use proptest::prelude::*;
 use std::string::ToString;
 
@@ -18,7 +19,8 @@ fn all() -> impl Iterator<Item = ResultColumn> {
 }
 
 fn cell() -> Cell {
-    Estimate { value: Some(1.5), n: 7, low: Some(0.5), high: None }.into_cell(
+    Cell::of(
+        Estimate { value: Some(1.5), n: 7, low: Some(0.5), high: None },
         Identity { metric: "rtt_avg".into(), ..Identity::default() },
         "ms",
         Origin::Simulated,

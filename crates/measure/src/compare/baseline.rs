@@ -202,12 +202,12 @@ fn verdict(compared: &Comparison, tolerance: &Tolerance) -> BaselineVerdict {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cell::Estimate;
     use crate::metric::{MetricFacts, registry};
     use crate::settings::Setting;
     use alloc::string::ToString as _;
     use alloc::vec;
     use core::slice::from_ref;
+    use espbench_stats::Estimate;
 
     const TOLERANCE: Tolerance = Tolerance { part: 0.1, points: Some(1.0) };
 
@@ -219,7 +219,7 @@ mod tests {
             ..Identity::default()
         };
         let estimate = Estimate { value: Some(ends.0), low: ends.1, high: ends.2, n: 1000 };
-        estimate.into_cell(id, unit, Origin::Measured)
+        Cell::of(estimate, id, unit, Origin::Measured)
     }
 
     /// Makes a figure whose interval is a hundredth of the tolerance.

@@ -2,9 +2,6 @@
 
 use crate::bounds;
 use crate::cell::{Cell, Identity, Origin, TestFacts};
-use crate::cluster;
-use crate::estimate::Estimate;
-use crate::interval::{self, Z95, mean_t, wilson, wilson_share};
 use crate::kind::{self, TestKind};
 use crate::metric::{self, Better, Statistic};
 use crate::units::Dimension;
@@ -12,6 +9,9 @@ use crate::wifi;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::vec::Vec;
+use espbench_stats::Estimate;
+use espbench_stats::cluster;
+use espbench_stats::interval::{self, Z95, mean_t, wilson, wilson_share};
 
 /// Two cells to be compared.
 pub(super) struct CellPair {

@@ -2,8 +2,7 @@
 
 use super::join::CellPair;
 use super::{Comparison, Reason, ReasonKind, Verdict, is_fitted, missing};
-use crate::cell::{Cell, Estimate, Identity, Origin, print_distances};
-use crate::interval;
+use crate::cell::{Cell, Identity, Origin, print_distances};
 use crate::kind::{self, TestKind};
 use crate::label;
 use crate::metric::{self, Better};
@@ -12,6 +11,8 @@ use crate::wifi;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use espbench_stats::Estimate;
+use espbench_stats::interval;
 
 pub(super) fn judge(pair: &CellPair) -> Comparison {
     let (ours, other) = (&pair.ours, &pair.other);

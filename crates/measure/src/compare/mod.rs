@@ -26,7 +26,7 @@
 //!    So are simulated runs of different seeds where one has a single repetition: shadowing and places are drawn by
 //!    seed, and its interval is of one place alone.
 //! 2. *Then the interval.* The ratio's 95 % interval follows from those of the two values (see
-//!    [`interval::ratio`](crate::interval::ratio)). Wholly on the good side of 1: better; wholly on the bad side: worse; else no
+//!    [`interval::ratio`](espbench_stats::interval::ratio)). Wholly on the good side of 1: better; wholly on the bad side: worse; else no
 //!    difference is shown, which does not mean that there is none. Parts of a whole (loss) go by
 //!    the difference and 0 instead, as one of them often is zero.
 //! 3. *A published value without an interval counts as a known number*, and a note says so: the verdict

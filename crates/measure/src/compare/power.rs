@@ -2,16 +2,16 @@
 //!
 //! A pair is worse, or better, where the interval of its difference does not hold zero. With n repetitions on either
 //! side and a standard deviation s between them, that interval reaches t s sqrt(2/n) to either side
-//! (`mean_t` and [`difference`](crate::interval::difference)), t being Student's quantile of n - 1 degrees of freedom.
+//! (`mean_t` and [`difference`](espbench_stats::interval::difference)), t being Student's quantile of n - 1 degrees of freedom.
 //! A true change d is shown with probability P where d is at least (t + t_P) s sqrt(2/n), t_P being the quantile at P of
 //! the 2 (n - 1) degrees of freedom of both (Cohen 1988, "Statistical Power Analysis for the Behavioral Sciences",
 //! chapter 2; Guenther 1981, "Sample size formulas for normal theory T tests").
 
 use super::join::{groups, pool};
 use crate::cell::Cell;
-use crate::interval::stddev;
-use crate::special::student_quantile;
 use alloc::vec::Vec;
+use espbench_stats::interval::stddev;
+use espbench_stats::special::student_quantile;
 use serde::Serialize;
 
 /// Probability with which the change is to be shown.
@@ -100,17 +100,18 @@ fn needed(spread: f64, change: f64) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cell::{Estimate, Identity, Origin};
+    use crate::cell::{Identity, Origin};
     use crate::compare::{Verdict, compare};
-    use crate::special::normal_quantile;
     use espbench_model::random::Xoshiro256PlusPlus;
+    use espbench_stats::Estimate;
+    use espbench_stats::special::normal_quantile;
     use proptest::prelude::*;
 
     fn cells(values: &[f64]) -> Vec<Cell> {
         let id = Identity { metric: "rtt_p50".into(), ..Identity::default() };
         let one = |value: &f64| {
             let estimate = Estimate { value: Some(*value), n: 100, ..Estimate::default() };
-            estimate.into_cell(id.clone(), "ms", Origin::Measured)
+            Cell::of(estimate, id.clone(), "ms", Origin::Measured)
         };
         values.iter().map(one).collect()
     }

@@ -1,12 +1,13 @@
 mod gate;
 
 use super::*;
-use crate::cell::{Estimate, Identity, Origin};
-use crate::interval::wilson;
+use crate::cell::{Identity, Origin};
 use crate::published::shipped;
 use alloc::format;
 use alloc::string::ToString;
 use alloc::vec;
+use espbench_stats::Estimate;
+use espbench_stats::interval::wilson;
 use proptest::prelude::*;
 
 fn identity(metric: &str) -> Identity {
@@ -25,12 +26,16 @@ fn identity(metric: &str) -> Identity {
 }
 
 fn cell(metric: &str, unit: &str, value: f64, half: f64) -> Cell {
-    Estimate { value: Some(value), n: 1000, low: Some(value - half), high: Some(value + half) }
-        .into_cell(identity(metric), unit, Origin::Measured)
+    Cell::of(
+        Estimate { value: Some(value), n: 1000, low: Some(value - half), high: Some(value + half) },
+        identity(metric),
+        unit,
+        Origin::Measured,
+    )
 }
 
 fn loss(lost: u64, of: u64) -> Cell {
-    wilson(lost, of).scaled(100.0).into_cell(identity("loss"), "percent", Origin::Measured)
+    Cell::of(wilson(lost, of).scaled(100.0), identity("loss"), "percent", Origin::Measured)
 }
 
 fn one(ours: &Cell, other: &Cell) -> Comparison {

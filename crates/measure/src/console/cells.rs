@@ -1,7 +1,7 @@
 //! Result cells of a test.
 
 use super::Test;
-use crate::cell::{Cell, Estimate, Identity};
+use crate::cell::{Cell, Identity};
 use crate::kind::esp_now::summary::out::{CUT, EspNowCells};
 use crate::series;
 use crate::summary::SummaryContext;
@@ -17,6 +17,7 @@ use esp_now::transcript::session::{
 };
 use espbench_model::sample::{Interval, Observer, Sample};
 use espbench_model::time::Duration;
+use espbench_stats::Estimate;
 
 /// Returns the cells of test number `number`.
 pub(super) fn of(test: &Test, number: u64, context: &SummaryContext<'_>) -> Vec<Cell> {

@@ -19,10 +19,10 @@ mod select;
 #[cfg(test)]
 mod tests;
 
-use crate::estimate::Estimate;
-use crate::special::student_quantile;
 use alloc::vec;
 use alloc::vec::Vec;
+use espbench_stats::Estimate;
+use espbench_stats::special::student_quantile;
 use linear::{Normal, Row};
 pub use select::select;
 
@@ -66,8 +66,8 @@ impl LogValue {
         for &value in values {
             logs.push(Self::of(value, None, None)?.ln);
         }
-        let ln = crate::interval::mean(&logs)?;
-        let deviation = crate::interval::stddev(&logs).unwrap_or(0.0);
+        let ln = espbench_stats::interval::mean(&logs)?;
+        let deviation = espbench_stats::interval::stddev(&logs).unwrap_or(0.0);
         Some(Self { ln, error: deviation / libm::sqrt(logs.len() as f64) })
     }
 }

@@ -2,9 +2,9 @@
 
 use super::linear::Normal;
 use super::{FitFault, FitModel, LogValue, Search};
-use crate::special::student_quantile;
 use alloc::vec;
 use alloc::vec::Vec;
+use espbench_stats::special::student_quantile;
 
 /// Chance that a constant is taken which explains nothing, over all candidates together.
 const CHANCE: f64 = 0.01;

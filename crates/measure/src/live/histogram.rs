@@ -2,7 +2,7 @@
 //!
 //! A histogram with buckets of equal relative width, as HdrHistogram has (Tene, "HdrHistogram: a high
 //! dynamic range histogram"): 128 to each power of two, so that a quantile is at most one part in 128 too
-//! large. The result of a cell is exact, from all its samples ([`quantile`](crate::quantile)); this is for
+//! large. The result of a cell is exact, from all its samples ([`quantile`](espbench_stats::quantile)); this is for
 //! what is shown meanwhile.
 
 use alloc::vec::Vec;
@@ -92,7 +92,7 @@ const fn upper(bucket: usize) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::quantile::Sorted;
+    use espbench_stats::quantile::Sorted;
     use proptest::prelude::*;
 
     #[test]

@@ -9,13 +9,14 @@ use super::range::{metres_of, range_words};
 use super::report::{PredictAnswer, PredictQuestion};
 use super::tables::capitalized;
 use super::words::p99;
-use crate::cell::{Estimate, Origin};
+use crate::cell::Origin;
 use crate::digits;
 use crate::search::fleet::Standing;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use espbench_model::text::{count, counted};
+use espbench_stats::Estimate;
 
 /// Rates that are named one by one where they tie; of more their number is told.
 const NAMED: usize = 6;

@@ -10,12 +10,12 @@ use super::on_air::RateInForce;
 use super::point::{DistanceRow, PointEstimates};
 use super::range::{beyond, metres_of};
 use super::report::{PredictAnswer, PredictQuestion};
-use crate::cell::Estimate;
 use crate::digits;
 use crate::report::GlanceValue;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use espbench_stats::Estimate;
 use serde::{Deserialize, Serialize};
 
 /// Question of a prediction, without its parameters.

@@ -4,12 +4,12 @@
 //! follow from the constant's confidence, and are themselves assumptions. They are drawn some thousand times,
 //! and nothing is simulated for it.
 
-use crate::cell::Estimate;
-use crate::quantile::Sorted;
 use alloc::string::String;
 use alloc::vec::Vec;
 use espbench_model::energy::EnergyPart;
 use espbench_model::random::Xoshiro256PlusPlus;
+use espbench_stats::Estimate;
+use espbench_stats::quantile::Sorted;
 
 /// Draws of an interval.
 const DRAWS: usize = 2000;

@@ -13,7 +13,7 @@ pub struct Effort {
 
 impl Default for Effort {
     /// Returns 20 rooms and 8000 messages. With 8000 messages a loss of 1 % is known to a fifth of
-    /// it, if rooms are alike; a p99 needs 368 to be enclosed at all ([`crate::quantile::needed`]).
+    /// it, if rooms are alike; a p99 needs 368 to be enclosed at all ([`espbench_stats::quantile::needed`]).
     /// Devices with timers keep their phases for as long as a room is watched, so many rooms tell
     /// more than long ones.
     fn default() -> Self {

@@ -4,11 +4,11 @@ use super::battery::{Battery, BatteryDrain};
 use super::card::EnergyBudget;
 use super::doubt::{self, ChargeDoubts, NormalDraws};
 use super::trial::RoomTrial;
-use crate::cell::Estimate;
-use crate::cluster;
-use crate::quantile::Sorted;
 use alloc::vec::Vec;
 use espbench_model::energy::EnergyPart;
+use espbench_stats::Estimate;
+use espbench_stats::cluster;
+use espbench_stats::quantile::Sorted;
 
 /// Percent of a battery's life by which a device must be empty sooner to be named.
 const LITTLE_SOONER: f64 = 0.5;

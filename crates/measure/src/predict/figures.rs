@@ -5,13 +5,14 @@ use super::point::PointEstimates;
 use super::report::{PredictAnswer, PredictQuestion};
 use super::trial::MessageStage;
 use super::{SECTION, limit};
-use crate::cell::{Estimate, Origin};
+use crate::cell::Origin;
 use crate::digits;
 use crate::figure::{Axis, Figure, FigurePoint as Dot, Mark, Scale, Series, SeriesMeaning, spread};
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use espbench_stats::Estimate;
 
 const ORIGIN: Origin = Origin::Simulated;
 

@@ -7,8 +7,7 @@ use super::cut::SettingsDue;
 use super::figures::{axis, figure, series};
 use super::range::{beyond, metres_of};
 use super::tables::{interval, result, table};
-use crate::cell::{Cell, Estimate, Identity, Origin, TestFacts};
-use crate::cluster;
+use crate::cell::{Cell, Identity, Origin, TestFacts};
 use crate::digits;
 use crate::figure::{FigurePoint, Mark};
 use crate::report::{GlanceValue, Report, add_run, known};
@@ -19,6 +18,8 @@ use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use espbench_model::workload::Name;
+use espbench_stats::Estimate;
+use espbench_stats::cluster;
 use serde::{Deserialize, Serialize};
 
 /// One simulated room of messages, each in so many frames.
@@ -291,7 +292,7 @@ impl FramesAnswer {
             let mut settings = self.settings.clone();
             settings.extend(Name::new(&self.rate).map(Setting::PhyRate));
             let test = TestFacts { phy_rate: self.rate.parse().ok(), ..TestFacts::default() };
-            Cell { settings, test, ..estimate.into_cell(id, unit, Origin::Simulated) }
+            Cell { settings, test, ..Cell::of(estimate, id, unit, Origin::Simulated) }
         };
         let lost = |it: Estimate| Estimate {
             value: it.value.map(|it| 1.0 - it),

@@ -160,12 +160,12 @@ impl PredictAnswer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cell::Estimate;
     use crate::predict::FleetLimits;
     use crate::predict::point::OperatingPoint;
     use crate::predict::report::PredictQuestion;
     use alloc::vec;
     use core::fmt::Write as _;
+    use espbench_stats::Estimate;
 
     fn point(devices: u32, loss: f64, grows: bool) -> PointEstimates {
         let loss = Estimate { value: Some(loss), n: 8000, low: Some(loss), high: Some(loss) };

@@ -181,7 +181,7 @@ fn cause_share(point: &PointEstimates, cause: Cause) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cell::Estimate;
+    use espbench_stats::Estimate;
 
     fn point(stages_ms: [f64; 7], causes: &[(Cause, u64)], loss: f64, busy: f64) -> PointEstimates {
         PointEstimates {

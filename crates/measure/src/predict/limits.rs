@@ -1,13 +1,13 @@
 //! Limits on a setting's results, and whether they hold.
 
 use super::point::PointEstimates;
-use crate::cell::Estimate;
 use crate::label;
 use crate::search::fleet::Standing;
 use crate::settings::{Setting, Settings};
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
+use espbench_stats::Estimate;
 
 /// Limits that a fleet must keep. At least one should be set.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

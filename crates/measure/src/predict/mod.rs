@@ -22,7 +22,7 @@
 //! | `report`, `tables`, `figures` | all of it as a report |
 //!
 //! The rooms of a setting differ by their seeds: places, shadowing, phases. Intervals come from
-//! how much they differ ([`crate::cluster`]).
+//! how much they differ ([`espbench_stats::cluster`]).
 
 mod answer;
 pub mod battery;

@@ -3,14 +3,15 @@
 use super::doubt;
 use super::energy::EnergyEstimates;
 use super::trial::{MessageStage, RoomTrial};
-use crate::cell::{Cell, Estimate, Identity, Origin, TestFacts};
-use crate::cluster;
+use crate::cell::{Cell, Identity, Origin, TestFacts};
 use crate::settings::{self, Settings};
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 use espbench_model::sample::Cause;
 use espbench_model::workload::Name;
+use espbench_stats::Estimate;
+use espbench_stats::cluster;
 use serde::{Deserialize, Serialize};
 
 /// A quantity over the places at a distance.
@@ -262,7 +263,7 @@ impl PointEstimates {
             all.extend(Name::new(&self.setting.rate).map(settings::Setting::PhyRate));
             let test =
                 TestFacts { phy_rate: self.setting.rate.parse().ok(), ..TestFacts::default() };
-            Cell { settings: all, test, ..estimate.into_cell(id, unit, Origin::Simulated) }
+            Cell { settings: all, test, ..Cell::of(estimate, id, unit, Origin::Simulated) }
         };
         let mut cells = alloc::vec![
             cell("loss", "percent", self.loss.scaled(100.0)),

@@ -131,7 +131,7 @@ fn life_cell(answer: &PredictAnswer, point: &PointEstimates, id: &Identity) -> O
     };
     let mut settings = answer.settings.clone();
     settings.extend(Name::new(&point.setting.rate).map(Setting::PhyRate));
-    let cell = hours.into_cell(id, "h", crate::cell::Origin::Simulated);
+    let cell = Cell::of(hours, id, "h", crate::cell::Origin::Simulated);
     Some(Cell { settings, ..cell })
 }
 
@@ -139,7 +139,7 @@ fn fleet_cell(answer: &PredictAnswer, id: &Identity) -> Option<Cell> {
     let PredictQuestion::LargestFleet(search) = &answer.question else { return None };
     let largest = &search.largest;
     let number = |devices: Option<u32>| Some(f64::from(devices.unwrap_or(0)));
-    let estimate = crate::cell::Estimate {
+    let estimate = espbench_stats::Estimate {
         value: number(largest.best),
         n: answer.points.iter().map(|it| it.messages).sum(),
         low: number(largest.surely),
@@ -148,14 +148,14 @@ fn fleet_cell(answer: &PredictAnswer, id: &Identity) -> Option<Cell> {
     let id = Identity { metric: "largest_fleet".into(), ..id.clone() };
     let mut settings = answer.settings.clone();
     settings.extend(answer.limits.settings().iter().cloned());
-    let cell = estimate.into_cell(id, "devices", crate::cell::Origin::Simulated);
+    let cell = Cell::of(estimate, id, "devices", crate::cell::Origin::Simulated);
     Some(Cell { settings, ..cell })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cell::{Estimate, Origin};
+    use crate::cell::Origin;
     use crate::predict::card::RowStanding;
     use crate::predict::change::{Change, ChangeTried};
     use crate::predict::point::OperatingPoint;
@@ -163,6 +163,7 @@ mod tests {
     use crate::search::fleet::{FleetBound, Largest, SearchEnd};
     use alloc::format;
     use alloc::string::String;
+    use espbench_stats::Estimate;
 
     const STOPPED: &str = "Stopped: each figure is of 2 of 20 rooms, and its interval is wider. No best can be named.";
 

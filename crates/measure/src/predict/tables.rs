@@ -6,12 +6,13 @@ use super::range::{RANGE_LOSS, distances, meaning, range_interval, range_words, 
 use super::report::{PredictAnswer, PredictQuestion};
 use super::trial::MessageStage;
 use super::{SECTION, limit};
-use crate::cell::{Estimate, Origin};
+use crate::cell::Origin;
 use crate::digits;
 use crate::table::{Column, Table, TableRow};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use espbench_stats::Estimate;
 
 pub(super) fn of(answer: &PredictAnswer) -> Vec<Table> {
     let mut tables: Vec<Table> = in_short(answer).into_iter().collect();

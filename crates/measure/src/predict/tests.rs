@@ -7,7 +7,6 @@ use super::cut::SettingsDue;
 use super::energy::DeviceCharge;
 use super::point::OperatingPoint;
 use super::*;
-use crate::cell::Estimate;
 use crate::settings::Settings;
 use alloc::format;
 use alloc::string::{String, ToString as _};
@@ -15,6 +14,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 use espbench_model::energy::EnergyPart;
 use espbench_model::sample::Cause;
+use espbench_stats::Estimate;
 
 fn estimate(value: f64, low: f64, high: f64) -> Estimate {
     Estimate { value: Some(value), n: 1000, low: Some(low), high: Some(high) }
@@ -383,7 +383,7 @@ fn no_time_and_no_rate_has_a_bound_below_zero() {
         rate: rate.into(),
         kbit_s,
         range_m: Some(range_m),
-        throughput: Some(crate::interval::mean_t(&[0.0, 0.0, 0.0, 0.0, 0.9])),
+        throughput: Some(espbench_stats::interval::mean_t(&[0.0, 0.0, 0.0, 0.0, 0.9])),
         send_ma: Some(100.0),
         acknowledged: true,
         ..OperatingPoint::default()
@@ -407,7 +407,7 @@ fn no_time_and_no_rate_has_a_bound_below_zero() {
 /// Returns the lower end of the mean rate of messages, as a mean of any numbers has it.
 fn cluster_low(rooms: &[RoomTrial]) -> f64 {
     let rates: Vec<(f64, u64)> = rooms.iter().map(|it| (it.latency_ms.len() as f64, 1)).collect();
-    crate::cluster::mean(&rates).low.unwrap()
+    espbench_stats::cluster::mean(&rates).low.unwrap()
 }
 
 /// A change that reads the same as before does not help, however narrow the intervals are.

@@ -1,11 +1,11 @@
 //! One simulated room.
 
 use super::energy::DeviceCharge;
-use crate::trend;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use espbench_model::sample::{Cause, Fate, Sample};
 use espbench_model::time::Instant;
+use espbench_stats::trend;
 
 /// A part of a message's way from when it was due until the other application had it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

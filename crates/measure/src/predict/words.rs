@@ -5,12 +5,12 @@ use super::card::{LeadingFigure, LimitShare, Prediction, PredictionRow, Question
 use super::point::PointEstimates;
 use super::range::range_words;
 use super::report::{PredictAnswer, PredictQuestion};
-use crate::cell::Estimate;
 use crate::digits;
 use crate::report::GlanceValue;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use espbench_stats::Estimate;
 
 impl LimitShare {
     /// Returns the share in words: `waiting for the medium, 47 % of the latency`.

@@ -3,10 +3,10 @@
 use super::digest::Digest;
 use crate::cell::{Cell, Origin};
 use crate::compare::{self, Comparison, ReasonKind, Verdict, is_fitted};
-use crate::quantile::Sorted;
 use crate::truth::{CellDeviation, CellGroup, Truth};
 use alloc::string::String;
 use alloc::vec::Vec;
+use espbench_stats::quantile::Sorted;
 use serde::{Deserialize, Serialize};
 
 /// Deviation from a published figure up to which a figure counts as near it.

@@ -432,11 +432,12 @@ fn figures(material: &Material<'_>, losses: &[OfCell]) -> Vec<Figure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cell::{Estimate, Origin};
-    use crate::interval::mean_t;
+    use crate::cell::Origin;
+    use espbench_stats::Estimate;
+    use espbench_stats::interval::mean_t;
 
     fn of(estimate: Estimate, unit: &str) -> Cell {
-        let mut cell = estimate.into_cell(Identity::default(), unit, Origin::Measured);
+        let mut cell = Cell::of(estimate, Identity::default(), unit, Origin::Measured);
         known(&mut cell);
         cell
     }

@@ -7,7 +7,6 @@ use crate::cell::{Cell, Origin};
 use crate::figure::{FigurePoint, Scale};
 use crate::kind::{self, TestKind};
 use crate::label::{self, LabelWords};
-use crate::quantile::Sorted;
 use crate::report::stations::Stations;
 use crate::run::Recorded;
 use crate::series;
@@ -18,6 +17,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use espbench_model::sample::Link;
 use espbench_model::workload::Workload;
+use espbench_stats::quantile::Sorted;
 
 /// A recorded cell without its samples.
 #[derive(Clone, Debug)]

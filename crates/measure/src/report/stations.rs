@@ -1,6 +1,5 @@
 //! Figures of each station of a test that several carry out at once.
 
-use crate::interval::mean;
 use crate::kind;
 use crate::live::{FateCounts, LateProbes};
 use crate::run::Recorded;
@@ -11,6 +10,7 @@ use alloc::vec::Vec;
 use espbench_dot11::wifi::{MEMBERSHIPS, Membership};
 use espbench_model::fact;
 use espbench_model::sample::{Fate, Interval, Observer, Probe, Sample};
+use espbench_stats::interval::mean;
 
 /// Figures of a station.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -2,13 +2,14 @@
 
 pub(crate) mod round_trips;
 
-use crate::cell::{Cell, Estimate, Identity, Origin};
+use crate::cell::{Cell, Identity, Origin};
 use crate::kind;
 use crate::run::{Recorded, Site};
 use crate::settings::Settings;
 use crate::wifi;
 use alloc::vec::Vec;
 use espbench_model::random;
+use espbench_stats::Estimate;
 
 /// Counter of a cell in which this host sent over TCP: octets that were written and that the peer had
 /// not taken when the sender stopped, summed over streams or runs.
@@ -60,7 +61,7 @@ impl SummaryContext<'_> {
             security: self.site.security.clone(),
             environment: self.site.environment.clone(),
         };
-        Cell { settings: place.settings.clone(), ..estimate.into_cell(id, unit, self.origin) }
+        Cell { settings: place.settings.clone(), ..Cell::of(estimate, id, unit, self.origin) }
     }
 }
 

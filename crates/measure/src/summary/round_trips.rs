@@ -20,12 +20,9 @@
 //! quantiles assume no shape. Both assume that round trips are independent.
 
 use super::{CellColumns, SummaryContext};
-use crate::bootstrap;
-use crate::cell::{Cell, Estimate};
-use crate::interval::wilson;
+use crate::cell::Cell;
 use crate::live::LateProbes;
 use crate::live::loss_of;
-use crate::quantile::Sorted;
 use crate::run::Recorded;
 use crate::units::print_duration;
 use alloc::format;
@@ -34,6 +31,10 @@ use alloc::vec::Vec;
 use core::time::Duration;
 use espbench_model::fact;
 use espbench_model::sample::{Cause, Fate, Sample};
+use espbench_stats::Estimate;
+use espbench_stats::bootstrap;
+use espbench_stats::interval::wilson;
+use espbench_stats::quantile::Sorted;
 
 /// The quantiles shown, and how metrics name them.
 pub(crate) const QUANTILES: [(&str, f64); 4] =

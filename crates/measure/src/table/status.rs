@@ -3,7 +3,6 @@
 
 use super::{Column, Table, TableRow, unit_sign};
 use crate::digits;
-use crate::interval::wilson;
 use crate::report::{CellFailure, Check, Losses, Overhead, Report};
 use crate::run::RunFacts;
 use crate::warning::Warning;
@@ -13,6 +12,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::mem::discriminant;
 use espbench_model::text::count;
+use espbench_stats::interval::wilson;
 
 fn table(id: &str, section: &str, title: &str, columns: Vec<Column>, rows: Vec<TableRow>) -> Table {
     Table {

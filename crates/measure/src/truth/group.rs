@@ -2,8 +2,8 @@
 
 use super::CellDeviation;
 use crate::metric::Statistic;
-use crate::quantile::Sorted;
 use alloc::vec::Vec;
+use espbench_stats::quantile::Sorted;
 use serde::{Deserialize, Serialize};
 
 /// Group of a cell, which sets its accuracy target.

@@ -5,13 +5,14 @@ use super::SECTION;
 use super::limit::{self, DirectionLimits};
 use super::want::Metric;
 use super::words::number;
-use crate::cell::{Estimate, Origin};
+use crate::cell::Origin;
 use crate::digits;
 use crate::report::GlanceValue;
 use crate::table::{Column, Table, TableRow};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use espbench_stats::Estimate;
 use serde::{Deserialize, Serialize};
 
 /// Directions whose limits are told in sentences.

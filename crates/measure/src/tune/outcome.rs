@@ -1,10 +1,10 @@
 //! Outcomes of candidates.
 
 use super::want::Metric;
-use crate::quantile::Sorted;
 use alloc::vec::Vec;
 use core::time::Duration;
 use espbench_model::sample::{Fate, Observer, Sample};
+use espbench_stats::quantile::Sorted;
 
 /// Outcome of one evaluation. Metrics that were not asked for are `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -1,13 +1,13 @@
 //! Arrivals in phase with an access point's beacons.
 
-use crate::interval::mean;
-use crate::quantile::Sorted;
 use crate::run::Recorded;
 use crate::series;
 use alloc::vec::Vec;
 use core::f64::consts::TAU;
 use core::time::Duration;
 use espbench_model::time::Instant;
+use espbench_stats::interval::mean;
+use espbench_stats::quantile::Sorted;
 
 /// The usual period of beacons: 100 time units of 1024 us (IEEE 802.11-2020, 9.4.1.3 and 3.1).
 pub const BEACON_PERIOD: Duration = Duration::from_micros(102_400);

@@ -5,14 +5,14 @@ use crate::cell::Cell;
 use crate::kind::{self, Observations, SenderPace};
 use crate::label;
 use crate::metric::{self, Statistic};
-use crate::modes;
-use crate::quantile::{Sorted, needed};
 use crate::run::Recorded;
-use crate::trend::{self, Drift};
 use crate::units::conversion;
 use alloc::string::String;
 use alloc::vec::Vec;
 use espbench_model::fact::{self, CertificateCheck};
+use espbench_stats::modes;
+use espbench_stats::quantile::{Sorted, needed};
+use espbench_stats::trend::{self, Drift};
 
 /// A sender that keeps less than this part of the rate asked fell behind.
 const KEPT: f64 = 0.98;

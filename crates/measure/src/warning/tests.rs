@@ -1,5 +1,5 @@
 use super::*;
-use crate::cell::{Cell, Estimate, Identity, Origin};
+use crate::cell::{Cell, Identity, Origin};
 use crate::plan::{Goal, defaults};
 use crate::run::{Recorded, RunFacts};
 use alloc::collections::BTreeMap;
@@ -12,6 +12,7 @@ use espbench_model::random::Xoshiro256PlusPlus;
 use espbench_model::sample::{Interval, Observer, Probe, Sample};
 use espbench_model::time::Instant;
 use espbench_model::workload::{Iperf, MqttMode, MqttRate, UdpEcho, Workload};
+use espbench_stats::Estimate;
 
 fn at(ms: f64) -> Instant {
     Instant::from_nanos((ms * 1e6) as u64)
@@ -81,7 +82,7 @@ fn a_healthy_cell_has_no_advice() {
 fn a_quantile_that_its_samples_do_not_enclose_is_named_with_its_value() {
     let cell = |metric: &str, n| {
         let id = Identity { metric: metric.into(), ..Identity::default() };
-        Estimate::exact(5.0, n).into_cell(id, "ms", Origin::Measured)
+        Cell::of(Estimate::exact(5.0, n), id, "ms", Origin::Measured)
     };
     let of = |metric: &str, n| few_samples("round trip p99", &cell(metric, n));
     assert_eq!(
@@ -272,7 +273,7 @@ fn a_sleeping_station_keeps_the_beacons_phase() {
 fn a_coarse_clock_is_told_from_the_calibration() {
     let cell = |metric: &str, unit: &str, value| {
         let id = Identity { metric: metric.into(), ..Identity::default() };
-        Estimate::exact(value, 9).into_cell(id, unit, Origin::Measured)
+        Cell::of(Estimate::exact(value, 9), id, unit, Origin::Measured)
     };
     let time = cell("rtt_p50", "ms", 0.02);
     assert_eq!(clock("round trip p50", &time, 1000), None);
@@ -395,7 +396,7 @@ fn refused_sends_are_told_as_the_mean_of_the_repetitions() {
             .iter()
             .map(|(metric, value)| {
                 let id = Identity { metric: (*metric).into(), ..Identity::default() };
-                Estimate::exact(*value, 2052).into_cell(id, "packets", Origin::Measured)
+                Cell::of(Estimate::exact(*value, 2052), id, "packets", Origin::Measured)
             })
             .collect()
     };

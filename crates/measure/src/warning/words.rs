@@ -2,12 +2,12 @@
 
 use super::Advice;
 use crate::digits::plain;
-use crate::quantile;
 use crate::table::unit_sign;
 use alloc::format;
 use alloc::string::{String, ToString};
 use core::fmt;
 use espbench_model::text::counted;
+use espbench_stats::quantile;
 
 impl Advice {
     /// Returns what was seen, why it matters, and what to try, in plain sentences.

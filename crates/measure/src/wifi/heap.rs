@@ -15,12 +15,13 @@
 //! RAM, and differ by 32 KB as their TX buffers do. ESP-IDF's own test of throughput keeps the same:
 //! the least of "min heap size" after each of its tests (`idf_iperf_test_util/IperfUtility.py`).
 
-use crate::cell::{Cell, Estimate, Identity};
+use crate::cell::{Cell, Identity};
 use crate::run::Recorded;
 use crate::settings::SettingKey;
 use alloc::format;
 use alloc::vec::Vec;
 use espbench_model::fact::{HEAP_DRIVER_BOUND, HEAP_DRIVER_PEAK, HEAP_PEAK, HEAP_STARTED};
+use espbench_stats::Estimate;
 
 /// Metric of the least heap that was free.
 pub(crate) const LEAST: &str = "free_heap_min";
@@ -51,7 +52,7 @@ pub(crate) fn cells(recorded: &Recorded, like: Option<&Cell>) -> Vec<Cell> {
     ];
     let cell = |(metric, value): (&str, Option<f64>)| {
         let id = Identity { metric: metric.into(), ..like.id.clone() };
-        let cell = Estimate::exact(value?, 1).into_cell(id, "KB", like.origin);
+        let cell = Cell::of(Estimate::exact(value?, 1), id, "KB", like.origin);
         Some(Cell { settings: like.settings.clone(), ..cell })
     };
     METRICS.into_iter().zip(values).filter_map(cell).collect()
@@ -86,7 +87,7 @@ pub(crate) fn over_tests<'a>(cells: impl Iterator<Item = &'a Cell> + Clone) -> V
             payload_bytes: None,
             ..first.id.clone()
         };
-        let cell = Estimate::exact(value, of.len() as u64).into_cell(id, "KB", first.origin);
+        let cell = Cell::of(Estimate::exact(value, of.len() as u64), id, "KB", first.origin);
         Some(Cell {
             settings: first.settings.only(&[SettingKey::LabVariant]),
             source: first.source.clone(),

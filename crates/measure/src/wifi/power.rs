@@ -10,10 +10,9 @@
 //!
 //! All hold for the cell's own rate of messages: at another rate they are others.
 
-use crate::cell::{Cell, Estimate, Identity};
+use crate::cell::{Cell, Identity};
 use crate::kind;
 use crate::predict::battery::Battery;
-use crate::quantile::Sorted;
 use crate::run::Recorded;
 use crate::series;
 use alloc::format;
@@ -21,6 +20,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use espbench_model::fact::{CHARGE_NC, TIME_NS};
 use espbench_model::sample::{Fate, Sample};
+use espbench_stats::Estimate;
+use espbench_stats::quantile::Sorted;
 
 /// Returns the cells; none where no charge was counted. `like`, a cell of the same work, gives the
 /// identity columns.
@@ -36,7 +37,7 @@ pub(crate) fn cells(recorded: &Recorded, like: Option<&Cell>) -> Vec<Cell> {
     let mut push = |metric: &str, unit: &str, value: f64, n: u64| {
         let id = Identity { metric: metric.into(), ..like.id.clone() };
         let settings = like.settings.clone();
-        cells.push(Cell { settings, ..Estimate::exact(value, n).into_cell(id, unit, like.origin) });
+        cells.push(Cell { settings, ..Cell::of(Estimate::exact(value, n), id, unit, like.origin) });
     };
     push("current_mean", "mA", milliamperes, 1);
     let messages = delivered(recorded);

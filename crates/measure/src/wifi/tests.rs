@@ -1,5 +1,4 @@
 use super::*;
-use crate::cell::Estimate;
 use crate::report::{Report, report};
 use crate::run::{RunFacts, Site};
 use alloc::collections::BTreeMap;
@@ -10,6 +9,7 @@ use espbench_dot11::radio::name::PHY_MODE;
 use espbench_model::sample::{Interval, Observer, Probe, Sample};
 use espbench_model::time::Instant;
 use espbench_model::workload::{Direction, Transport, Workload};
+use espbench_stats::Estimate;
 
 fn at(ms: u64) -> Instant {
     Instant::from_nanos(ms * 1_000_000)
@@ -331,7 +331,7 @@ fn only_what_names_a_device_is_of_a_test_over_wifi() {
     let id = Identity { table: "udp-echo".into(), ..Identity::default() };
     let cell = |words: &str| Cell {
         settings: crate::label::read(words).unwrap(),
-        ..Estimate::exact(1.0, 1).into_cell(id.clone(), "ms", Origin::Simulated)
+        ..Cell::of(Estimate::exact(1.0, 1), id.clone(), "ms", Origin::Simulated)
     };
     assert_eq!(device(&cell("binary, device arduino")), Some("arduino"));
     assert_eq!(device(&cell("binary, 8 in flight")), None);

@@ -1,8 +1,8 @@
 //! Distributions and their quantiles.
 
 use crate::prints;
-use espbench_measure::binomial;
-use espbench_measure::special::{normal_cdf, normal_quantile, student_quantile};
+use espbench_stats::binomial;
+use espbench_stats::special::{normal_cdf, normal_quantile, student_quantile};
 
 /// Upper tails of the table's columns.
 const TAILS: [f64; 6] = [0.1, 0.05, 0.025, 0.01, 0.005, 0.0005];

@@ -1,8 +1,8 @@
 //! Intervals of medians, shares and means.
 
 use crate::prints;
-use espbench_measure::interval::{mean_t_at, wilson_at};
-use espbench_measure::quantile::{Sorted, ranks};
+use espbench_stats::interval::{mean_t_at, wilson_at};
+use espbench_stats::quantile::{Sorted, ranks};
 
 /// Ranks of the observations that enclose the median with 95 %: number of observations, lower and upper rank.
 const MEDIAN: [(u64, Option<u64>, Option<u64>); 52] = [

@@ -5,10 +5,10 @@ use crate::cli::{flow, output};
 use crate::user_error::UserError;
 use espbench_dot11::radio::WifiMode;
 use espbench_engine::tune::{RankSetup, SimulatedRank, TuneError, simulate_ranks};
-use espbench_measure::quantile::Sorted;
 use espbench_measure::table::{Column, Table};
 use espbench_model::sdkconfig::Chip;
 use espbench_sim::lab::file::Library;
+use espbench_stats::quantile::Sorted;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 

@@ -14,10 +14,10 @@ use espbench::cli::builtin;
 use espbench_engine::{Simulation, truth};
 use espbench_measure::cell::Cell;
 use espbench_measure::columns::{ColumnValue, ResultColumn};
-use espbench_measure::interval::wilson;
 use espbench_measure::plan::{Plan, PlanSet};
 use espbench_measure::truth::{CellStanding, Documents, SeedGroup, SeedRange};
 use espbench_sim::lab::file::Library;
+use espbench_stats::interval::wilson;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 

@@ -7,9 +7,9 @@
 use super::{json, plan};
 use crate::live_pty::LiveProcess;
 use crate::util::TestDir;
-use espbench_measure::cell::Estimate;
-use espbench_measure::interval::{difference, wilson_at};
-use espbench_measure::special::student_quantile;
+use espbench_stats::Estimate;
+use espbench_stats::interval::{difference, wilson_at};
+use espbench_stats::special::student_quantile;
 use serde_json::Value;
 use std::collections::BTreeSet;
 

@@ -9,11 +9,10 @@
 //! | `loss` | messages, at each of their receivers, that did not arrive |
 
 use super::KIND;
-use crate::cell::{Cell, Estimate};
+use crate::cell::Cell;
 use crate::digits;
 use crate::figure::{Axis, Figure, FigurePoint, Mark, Scale, Series, listed};
 use crate::kind::TestKind;
-use crate::quantile::Sorted;
 use crate::report::digest::{Digest, Material};
 use crate::run::Recorded;
 use crate::series;
@@ -24,6 +23,8 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use espbench_model::messages::{EspNowMessages, MessagePattern};
+use espbench_stats::Estimate;
+use espbench_stats::quantile::Sorted;
 
 const P50: &str = "response_p50";
 const P99: &str = "response_p99";

@@ -1,12 +1,13 @@
 //! Espressif's tables of throughput.
 
 use super::KIND;
-use crate::cell::{Cell, Estimate, Identity};
+use crate::cell::{Cell, Identity};
 use crate::kind::around;
 use crate::wifi::{Document, ModeColumn, heap};
 use alloc::string::String;
 use alloc::vec::Vec;
 use espbench_model::workload::{Direction, Iperf, Transport};
+use espbench_stats::Estimate;
 
 const BEST: &str = "esp32c3-best";
 const RANK: &str = "esp32c3-rank";
@@ -80,7 +81,8 @@ pub(super) fn raw(w: &Iperf, cells: &[Cell], megabits: f64) -> Option<Cell> {
                     (135 Mbit/s), no network"
                 .into(),
         ),
-        ..Estimate { value: Some(megabits), n: 0, low: None, high: None }.into_cell(
+        ..Cell::of(
+            Estimate { value: Some(megabits), n: 0, low: None, high: None },
             id,
             "Mbit/s",
             like.origin,

@@ -32,8 +32,7 @@ pub(super) use usual::usual_line;
 
 use super::KIND;
 use super::sent::SentDatagrams;
-use crate::cell::{Cell, Estimate};
-use crate::interval::{fairness, mean, mean_t, wilson};
+use crate::cell::Cell;
 use crate::kind::TestKind;
 use crate::report::stations::Stations;
 use crate::run::Recorded;
@@ -46,6 +45,8 @@ use alloc::vec::Vec;
 use espbench_model::sample::{Interval, Observer, Sample};
 use espbench_model::time::{Duration, Instant};
 use espbench_model::workload::{Direction, Iperf, Transport};
+use espbench_stats::Estimate;
+use espbench_stats::interval::{fairness, mean, mean_t, wilson};
 
 /// Returns the result cells of one recorded cell.
 #[must_use]

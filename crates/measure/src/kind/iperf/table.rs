@@ -280,7 +280,8 @@ fn intervals(material: &Material<'_>, digests: &[&Digest]) -> Option<Table> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cell::{Estimate, Identity, Origin};
+    use crate::cell::{Identity, Origin};
+    use espbench_stats::Estimate;
 
     #[test]
     fn a_published_setting_is_told_by_device_mode_security_and_version() {
@@ -291,7 +292,7 @@ mod tests {
             environment: Some("unstated".into()),
             ..Identity::default()
         };
-        let mut cell = Estimate::exact(1.0, 1).into_cell(id, "Mbit/s", Origin::Published);
+        let mut cell = Cell::of(Estimate::exact(1.0, 1), id, "Mbit/s", Origin::Published);
         cell.note = Some("RTOS SDK 2.2; direction as seen by the device".into());
         assert_eq!(setting(&cell), "esp8266, softap, wpa2, RTOS SDK 2.2");
         cell.note = Some("single core".into());

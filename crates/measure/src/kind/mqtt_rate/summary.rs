@@ -35,10 +35,8 @@ mod numbering;
 pub(super) use listen::HeardMessages;
 
 use super::{KIND, OFFERED};
-use crate::cell::{Cell, Estimate};
-use crate::interval::{mean_t, wilson};
+use crate::cell::Cell;
 use crate::kind::TestKind;
-use crate::quantile::Sorted;
 use crate::run::Recorded;
 use crate::search::{REPETITIONS, RateSearch};
 use crate::series::message_rate;
@@ -51,6 +49,9 @@ use alloc::vec::Vec;
 use espbench_model::sample::{Cause, Fate, Interval, Link, Observer, Probe, Sample};
 use espbench_model::time::Instant;
 use espbench_model::workload::{MqttMode, MqttRate};
+use espbench_stats::Estimate;
+use espbench_stats::interval::{mean_t, wilson};
+use espbench_stats::quantile::Sorted;
 
 const RATE: &str = "messages/s";
 

@@ -6,10 +6,8 @@
 //! the error names.
 
 use super::KIND;
-use crate::cell::{Cell, Estimate};
-use crate::interval::{self, stddev};
+use crate::cell::Cell;
 use crate::kind::TestKind;
-use crate::quantile::Sorted;
 use crate::run::Recorded;
 use crate::series;
 use crate::summary::round_trips::{ProbeCounts, RoundTripCells};
@@ -18,6 +16,9 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use espbench_model::workload::Ping;
+use espbench_stats::Estimate;
+use espbench_stats::interval::{self, stddev};
+use espbench_stats::quantile::Sorted;
 
 /// Returns the result cells of one recorded cell.
 #[must_use]

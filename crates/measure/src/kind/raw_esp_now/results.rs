@@ -8,13 +8,10 @@
 //! | `loss` | frames that the other board never got |
 
 use super::KIND;
-use crate::bootstrap;
-use crate::cell::{Cell, Estimate};
+use crate::cell::Cell;
 use crate::digits;
 use crate::figure::{Axis, Figure, FigurePoint, Mark, Scale, Series, listed};
-use crate::interval::wilson;
 use crate::kind::TestKind;
-use crate::quantile::Sorted;
 use crate::report::digest::{Digest, Material};
 use crate::run::Recorded;
 use crate::summary::round_trips::ProbeCounts;
@@ -27,6 +24,10 @@ use alloc::vec::Vec;
 use espbench_model::sample::{Probe, Sample};
 use espbench_model::time::Instant;
 use espbench_model::workload::RawEspNow;
+use espbench_stats::Estimate;
+use espbench_stats::bootstrap;
+use espbench_stats::interval::wilson;
+use espbench_stats::quantile::Sorted;
 
 const P50: &str = "interarrival_p50";
 const THROUGHPUT: &str = "throughput";

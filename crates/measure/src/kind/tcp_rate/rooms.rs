@@ -28,7 +28,7 @@ pub(super) fn over_rooms(ours: &[Cell]) -> Vec<Cell> {
     over_runs(&rates)
         .into_iter()
         .map(|(metric, estimate)| {
-            let mut cell = estimate.into_cell(first.id.clone(), &first.unit, first.origin);
+            let mut cell = Cell::of(estimate, first.id.clone(), &first.unit, first.origin);
             cell.id.metric = metric.to_string();
             cell.id.environment = Some(BOTH.into());
             cell.settings.clone_from(&first.settings);

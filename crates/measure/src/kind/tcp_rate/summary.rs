@@ -12,10 +12,8 @@
 //! that runs are independent and near to normal.
 
 use super::KIND;
-use crate::cell::{Cell, Estimate, Origin, TestFacts};
-use crate::interval::{mean_t, stddev};
+use crate::cell::{Cell, Origin, TestFacts};
 use crate::kind::TestKind;
-use crate::quantile::Sorted;
 use crate::run::Recorded;
 use crate::series::message_rate;
 use crate::summary::{CellColumns, IN_FLIGHT, IN_FLIGHT_END, SummaryContext};
@@ -23,6 +21,9 @@ use alloc::format;
 use alloc::vec::Vec;
 use espbench_model::sample::{Observer, Sample};
 use espbench_model::workload::TcpRate;
+use espbench_stats::Estimate;
+use espbench_stats::interval::{mean_t, stddev};
+use espbench_stats::quantile::Sorted;
 
 const UNIT: &str = "messages/s";
 

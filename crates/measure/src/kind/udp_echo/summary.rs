@@ -5,16 +5,17 @@
 //! time counts.
 
 use super::KIND;
-use crate::cell::{Cell, Estimate};
-use crate::interval::stddev;
+use crate::cell::Cell;
 use crate::kind::TestKind;
-use crate::quantile::Sorted;
 use crate::run::Recorded;
 use crate::series;
 use crate::summary::round_trips::{ProbeCounts, RoundTripCells};
 use crate::summary::{CellColumns, SummaryContext};
 use alloc::vec::Vec;
 use espbench_model::workload::UdpEcho;
+use espbench_stats::Estimate;
+use espbench_stats::interval::stddev;
+use espbench_stats::quantile::Sorted;
 
 /// Returns the result cells of one recorded cell.
 #[must_use]

@@ -11,13 +11,10 @@
 //! | `handshake_time_avg` | | it has its keys; nothing where there are none |
 
 use super::KIND;
-use crate::bootstrap;
-use crate::cell::{Cell, Estimate};
+use crate::cell::Cell;
 use crate::digits;
 use crate::figure::{Axis, Figure, FigurePoint, Mark, Scale, Series, listed};
-use crate::interval::wilson;
 use crate::kind::TestKind;
-use crate::quantile::Sorted;
 use crate::report::digest::{Digest, Material};
 use crate::run::Recorded;
 use crate::series;
@@ -29,6 +26,10 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use espbench_model::workload::WifiJoin;
+use espbench_stats::Estimate;
+use espbench_stats::bootstrap;
+use espbench_stats::interval::wilson;
+use espbench_stats::quantile::Sorted;
 
 /// The steps, in their order: metric, and name.
 const STEPS: [(&str, &str); 4] = [

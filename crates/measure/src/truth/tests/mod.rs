@@ -1,7 +1,7 @@
 mod wifi;
 
 use super::*;
-use crate::cell::Estimate;
+use espbench_stats::Estimate;
 
 const SOURCE: &str = "espressif-esp-now-report";
 
@@ -15,12 +15,12 @@ fn identity(table: &str, metric: &str) -> Identity {
 
 fn published(table: &str, metric: &str, value: f64) -> Cell {
     let cell =
-        Estimate::exact(value, 0).into_cell(identity(table, metric), "ms", Origin::Published);
+        Cell::of(Estimate::exact(value, 0), identity(table, metric), "ms", Origin::Published);
     Cell { source: Some(SOURCE.into()), ..cell }
 }
 
 fn ours(table: &str, metric: &str, value: f64) -> Cell {
-    Estimate::exact(value, 1).into_cell(identity(table, metric), "ms", Origin::Simulated)
+    Cell::of(Estimate::exact(value, 1), identity(table, metric), "ms", Origin::Simulated)
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Cells of the documents of tests over Wi-Fi.
 
 use super::super::*;
-use crate::cell::Estimate;
+use espbench_stats::Estimate;
 
 fn over_wifi(ours: &[Cell], published: &[Cell]) -> Option<Truth> {
     truth(ours, published, Documents::Wifi)
@@ -24,7 +24,7 @@ fn ours(published: &[Cell], factor: f64) -> Vec<Cell> {
             settings: crate::label::read(words(cell)).unwrap(),
             note: cell.note.clone(),
             firmware: cell.firmware.clone(),
-            ..Estimate::exact(value, 1).into_cell(id, &cell.unit, Origin::Simulated)
+            ..Cell::of(Estimate::exact(value, 1), id, &cell.unit, Origin::Simulated)
         }
     };
     published.iter().filter(|it| Documents::Wifi.kind_of(it).is_some()).map(own).collect()

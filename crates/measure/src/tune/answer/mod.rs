@@ -23,8 +23,7 @@ use super::search::Search;
 use super::space::{Candidate, Power, TunedSetting};
 use super::want::{Metric, Want, said};
 use super::words::{count, number};
-use crate::cell::{Cell, Estimate, Identity, Origin};
-use crate::interval::mean_t;
+use crate::cell::{Cell, Identity, Origin};
 use crate::report::{Report, add_run, known};
 use crate::run::RunFacts;
 use crate::settings::Setting;
@@ -32,6 +31,8 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use espbench_model::sdkconfig::{MEMORY_OPTIONS, SdkContext};
+use espbench_stats::Estimate;
+use espbench_stats::interval::mean_t;
 
 /// Confidence in what memories and the compiler give, in words.
 pub const OF_MEMORIES: &str = "What flash, caches and PSRAM give is computed from clocks and sizes; what the \
@@ -356,7 +357,7 @@ fn cells(facts: &RunFacts, answer: &TuneAnswer) -> Vec<Cell> {
                 ..Identity::default()
             };
             let estimate = estimate(outcomes, *metric);
-            let mut cell = estimate.into_cell(id, metric.unit(), Origin::Simulated);
+            let mut cell = Cell::of(estimate, id, metric.unit(), Origin::Simulated);
             cell.settings = candidate.settings();
             cell.settings.extend(memories(candidate, &answer.base));
             known(&mut cell);

@@ -6,16 +6,16 @@
 
 use super::out::{CUT, EspNowCells};
 use super::times;
-use crate::cell::Estimate;
-use crate::cluster;
-use crate::interval::{fairness, mean, mean_t, stddev};
 use crate::live::LateProbes;
-use crate::quantile::Sorted;
 use crate::run::Recorded;
 use crate::summary::round_trips::ProbeCounts;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use espbench_model::sample::{Fate, Link, Probe, Sample};
+use espbench_stats::Estimate;
+use espbench_stats::cluster;
+use espbench_stats::interval::{fairness, mean, mean_t, stddev};
+use espbench_stats::quantile::Sorted;
 
 /// Results of one device.
 struct Device {

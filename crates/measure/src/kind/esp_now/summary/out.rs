@@ -1,14 +1,15 @@
 //! Cells as they are made: for tests of a plan, and for those that a console's log tells of.
 
-use crate::bootstrap;
-use crate::cell::{Cell, Estimate, Identity, print_distances};
-use crate::interval::wilson;
-use crate::quantile::Sorted;
+use crate::cell::{Cell, Identity, print_distances};
 use crate::settings::Settings;
 use crate::summary::SummaryContext;
 use alloc::format;
 use alloc::string::ToString;
 use alloc::vec::Vec;
+use espbench_stats::Estimate;
+use espbench_stats::bootstrap;
+use espbench_stats::interval::wilson;
+use espbench_stats::quantile::Sorted;
 
 /// Note on the resolution of a console's round trips.
 pub(crate) const CUT: &str =
@@ -43,7 +44,7 @@ impl<'a> EspNowCells<'a> {
             (Some(place), Some(note)) => Some(format!("{place}; {note}")),
             (place, note) => place.or_else(|| note.map(ToString::to_string)),
         };
-        let mut cell = estimate.into_cell(id, unit, self.context.origin);
+        let mut cell = Cell::of(estimate, id, unit, self.context.origin);
         cell.test.distances_m = self.distances_m;
         self.cells.push(Cell { settings: self.settings.clone(), note, ..cell });
     }

@@ -1,15 +1,15 @@
 //! Services that one device gives to many: firmware, the key, a network's credentials.
 
 use super::out::EspNowCells;
-use crate::cell::Estimate;
-use crate::interval::mean;
-use crate::quantile::Sorted;
 use crate::run::Recorded;
 use crate::series;
 use alloc::format;
 use alloc::vec::Vec;
 use espbench_model::sample::{Interval, Sample};
 use espbench_model::workload::EspNowTest;
+use espbench_stats::Estimate;
+use espbench_stats::interval::mean;
+use espbench_stats::quantile::Sorted;
 
 /// Times from the start until all devices were served.
 pub(crate) const TIMES_FOR_ALL: [&str; 4] =

@@ -1,14 +1,14 @@
 //! Throughput as the receiver has it, and the time of encryption.
 
 use super::out::EspNowCells;
-use crate::cell::Estimate;
-use crate::interval::mean_t;
 use crate::run::Recorded;
 use crate::series;
 use crate::units::megabits;
 use alloc::vec::Vec;
 use espbench_model::sample::{Interval, Observer, Sample};
 use espbench_model::workload::EspNow;
+use espbench_stats::Estimate;
+use espbench_stats::interval::mean_t;
 
 fn intervals(recorded: &Recorded) -> impl Iterator<Item = &Interval> {
     recorded.samples.iter().filter_map(|sample| match sample {

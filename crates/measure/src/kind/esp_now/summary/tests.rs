@@ -2,7 +2,7 @@
 //! ours.
 
 use super::*;
-use crate::cell::{Estimate, Origin};
+use crate::cell::Origin;
 use crate::compare::{Verdict, compare};
 use crate::plan::Plan;
 use crate::run::{RunFacts, Site};
@@ -11,6 +11,7 @@ use alloc::collections::BTreeMap;
 use espbench_model::sample::{Cause, Fate, Interval, Link, Observer, Probe, Sample};
 use espbench_model::time::Instant;
 use espbench_model::workload::Workload;
+use espbench_stats::Estimate;
 
 fn at(ms: f64) -> Instant {
     Instant::from_nanos((ms * 1e6) as u64)
@@ -282,7 +283,7 @@ fn a_part_that_was_served_is_named_and_never_compared() {
             assert!(note.contains(&format!("{} of 20 devices not served", 20 - served)), "{note}");
             assert!(told[0].contains(&format!("Served {served} of 20 devices: ")), "{told:?}");
             let document =
-                Estimate::exact(26.0, 1).into_cell(times[0].id.clone(), "s", Origin::Published);
+                Cell::of(Estimate::exact(26.0, 1), times[0].id.clone(), "s", Origin::Published);
             assert_eq!(
                 truth::truth(&cells, core::slice::from_ref(&document), Documents::EspNow),
                 None

@@ -1,8 +1,6 @@
 //! Delays from pin to pin, and round trips with one device.
 
 use super::out::{CUT, EspNowCells};
-use crate::cell::Estimate;
-use crate::interval::{mean, stddev};
 use crate::live::LateProbes;
 use crate::run::Recorded;
 use crate::series;
@@ -10,6 +8,8 @@ use crate::summary::round_trips::ProbeCounts;
 use alloc::vec::Vec;
 use espbench_model::sample::Probe;
 use espbench_model::time::Instant;
+use espbench_stats::Estimate;
+use espbench_stats::interval::{mean, stddev};
 
 /// Adds the times from the falling edge at the sender to the falling edge at the receiver.
 pub(super) fn one_way(out: &mut EspNowCells<'_>, recorded: &Recorded, seed: u64) {

@@ -8,9 +8,7 @@
 //!   estimates recovery ([`interval::difference`]).
 //! - `loss_idle` and `loss_loaded` are the shares of probes that were lost or corrupt.
 
-use crate::cell::{Cell, Estimate};
-use crate::interval::{self, wilson};
-use crate::quantile::Sorted;
+use crate::cell::Cell;
 use crate::series;
 use crate::summary::round_trips::ProbeCounts;
 use crate::summary::{CellColumns, SummaryContext};
@@ -18,6 +16,9 @@ use alloc::format;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 use espbench_model::sample::{Link, Sample};
+use espbench_stats::Estimate;
+use espbench_stats::interval::{self, wilson};
+use espbench_stats::quantile::Sorted;
 
 /// Quantiles shown, and how metrics name them.
 pub(crate) const QUANTILES: [(&str, f64); 3] = [("p50", 0.5), ("p95", 0.95), ("p99", 0.99)];

@@ -177,7 +177,7 @@ impl IperfLines {
 
     /// Returns the line of both directions at once, behind the second one's.
     fn both_ways(&mut self, observer: Observer) -> Option<String> {
-        let mean = crate::interval::mean(self.rates.get(&observer)?)?;
+        let mean = espbench_stats::interval::mean(self.rates.get(&observer)?)?;
         let was_told = self.means.iter().all(Option::is_some);
         self.means[usize::from(observer == Observer::Receiver)] = Some(mean);
         let [sent, received] = self.means;
@@ -192,7 +192,7 @@ impl IperfLines {
             Observer::Peer => "device receives",
         };
         let rates = self.rates.get(&observer)?;
-        let mean = number(crate::interval::mean(rates)?);
+        let mean = number(espbench_stats::interval::mean(rates)?);
         let best = best_second(rates, self.length).map_or_else(
             || "unknown (intervals do not divide it)".into(),
             |b| format!("{} Mbits/sec", number(b)),

@@ -5,17 +5,18 @@
 //! when it never waits: the inverse of the mean. Intervals are those of
 //! [`udp_echo`](crate::summary::udp_echo).
 
-use crate::bootstrap;
-use crate::cell::{Cell, Estimate};
-use crate::interval::{stddev, wilson};
+use crate::cell::Cell;
 use crate::live::{FateCounts, LateProbes};
-use crate::quantile::Sorted;
 use crate::run::Recorded;
 use crate::series;
 use crate::summary::round_trips::QUANTILES;
 use crate::summary::{CellColumns, SummaryContext};
 use alloc::format;
 use alloc::vec::Vec;
+use espbench_stats::Estimate;
+use espbench_stats::bootstrap;
+use espbench_stats::interval::{stddev, wilson};
+use espbench_stats::quantile::Sorted;
 
 /// Returns the result cells of one recorded cell.
 pub(super) fn summarize(

@@ -9,9 +9,6 @@
 //!   Jain, Chiu and Hawe 1984): 1 where all have the same, 1/N where one has all.
 
 use super::{MqttCells, QUANTILES, probes};
-use crate::cell::Estimate;
-use crate::interval::fairness;
-use crate::quantile::Sorted;
 use crate::run::Recorded;
 use alloc::format;
 use alloc::vec;
@@ -19,6 +16,9 @@ use alloc::vec::Vec;
 use espbench_model::sample::{Fate, Link, Probe, Sample};
 use espbench_model::time::Instant;
 use espbench_model::workload::MqttRate;
+use espbench_stats::Estimate;
+use espbench_stats::interval::fairness;
+use espbench_stats::quantile::Sorted;
 
 type Part = (&'static str, fn(&Probe) -> Option<(Instant, Instant)>);
 

@@ -14,9 +14,6 @@
 
 use super::numbering::MessageNumbering;
 use super::{FEWEST_SECONDS, MqttCells, RATE, probes, total};
-use crate::cell::Estimate;
-use crate::interval::{mean_t, wilson};
-use crate::quantile::Sorted;
 use crate::run::Recorded;
 use crate::series::{SteadyRate, milliseconds, span};
 use crate::units::print_duration;
@@ -27,6 +24,9 @@ use alloc::vec::Vec;
 use espbench_model::sample::{Fate, Interval, Link, Observer, Probe, Sample};
 use espbench_model::text;
 use espbench_model::time::{Duration, Instant};
+use espbench_stats::Estimate;
+use espbench_stats::interval::{mean_t, wilson};
+use espbench_stats::quantile::Sorted;
 
 /// Messages that came.
 pub(in crate::kind::mqtt_rate) struct HeardMessages {

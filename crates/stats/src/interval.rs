@@ -30,7 +30,8 @@ fn wilson_z(k: u64, n: u64, z: f64) -> Estimate {
 }
 
 /// Returns the Wilson interval of a share of observations whose number need not be whole.
-pub(crate) fn wilson_share(p: f64, nf: f64, z: f64) -> Estimate {
+#[must_use]
+pub fn wilson_share(p: f64, nf: f64, z: f64) -> Estimate {
     let z2 = z * z;
     let centre = (p + z2 / (2.0 * nf)) / (1.0 + z2 / nf);
     let half = z * libm::sqrt(p * (1.0 - p) / nf + z2 / (4.0 * nf * nf)) / (1.0 + z2 / nf);
@@ -164,7 +165,7 @@ fn finite(v: f64) -> Option<f64> {
 /// (Jain, Chiu and Hawe 1984, "A quantitative measure of fairness and discrimination", DEC-TR-301).
 /// Returns `None` where every share is zero.
 #[must_use]
-pub(crate) fn fairness(shares: &[f64]) -> Option<f64> {
+pub fn fairness(shares: &[f64]) -> Option<f64> {
     let sum: f64 = shares.iter().sum();
     let squares: f64 = shares.iter().map(|x| x * x).sum();
     (squares > 0.0).then(|| sum * sum / (shares.len() as f64 * squares))
