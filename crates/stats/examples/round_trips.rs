@@ -1,4 +1,4 @@
-//! What round trips tell, and what they do not.
+//! Says what round trips tell, and what they do not: `cargo run -p espbench-stats --example round_trips`.
 
 use espbench_stats::interval::wilson;
 use espbench_stats::quantile::{Sorted, needed};

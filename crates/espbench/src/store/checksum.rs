@@ -106,7 +106,10 @@ impl CellSums {
     /// Adds the checksum to a cell's facts.
     pub(super) fn put(&self, facts: &mut BTreeMap<String, String>) {
         let Self { probes, intervals, outcome } = self;
-        facts.insert(FACT.into(), format!("{:016x} {:016x} {:016x}", probes.0, intervals.0, outcome.0));
+        facts.insert(
+            FACT.into(),
+            format!("{:016x} {:016x} {:016x}", probes.0, intervals.0, outcome.0),
+        );
     }
 }
 

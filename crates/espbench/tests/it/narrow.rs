@@ -57,7 +57,10 @@ fn no_suite_is_cut_on_a_narrow_terminal() {
         // A head is folded before its column goes.
         let text = fits(&bench, &["report", &name]).replace("\n  ", " ");
         for hidden in text.split("no room for ").skip(1) {
-            assert!(hidden.starts_with("the intervals of") || hidden.starts_with("the dist"), "{text}");
+            assert!(
+                hidden.starts_with("the intervals of") || hidden.starts_with("the dist"),
+                "{text}"
+            );
         }
     }
     // Titles keep the lab and the seed.
