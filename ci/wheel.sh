@@ -3,7 +3,7 @@
 # optimization, stripped, with the features that the tests have given to dependencies, which need not be compiled again then.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-profile=(--release)
+profile=(--profile dist)
 [ "${1:-}" != --dev ] || profile=(--profile dev --features as-tested --strip)
 environment=$PWD/target/wheel-env
 if ! cmp -s ci/wheel.txt "$environment/wheel.txt"; then

@@ -2,12 +2,12 @@
 # Makes what a release has, of a binary that is built: archive, Debian package, image, bill of materials, checksums, and with a
 # key their signature. The same binary gives the same bytes, with SOURCE_DATE_EPOCH as the time in them.
 #
-#     cargo build --release --locked -p espbench --features full && ci/page.sh
+#     cargo build --profile dist --locked -p espbench --features full && ci/page.sh
 #     packaging/release.sh [--binary FILE] [--target TRIPLE] [--key SSH_KEY] FOLDER
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 
-binary=$root/target/release/espbench
+binary=$root/target/dist/espbench
 target=$(rustc -vV | sed -n 's/^host: //p')
 key=
 out=
@@ -21,7 +21,7 @@ while [ $# -gt 0 ]; do
     esac
 done
 [ -n "$out" ] || { echo "release.sh: name the folder of the release" >&2; exit 2; }
-[ -x "$binary" ] || { echo "release.sh: $binary is not there: cargo build --release --locked -p espbench --features full" >&2; exit 2; }
+[ -x "$binary" ] || { echo "release.sh: $binary is not there: cargo build --profile dist --locked -p espbench --features full" >&2; exit 2; }
 page=$root/target/share/espbench/page
 [ -s "$page/index.html" ] || { echo "release.sh: the page is not built: ci/page.sh" >&2; exit 2; }
 

@@ -28,6 +28,9 @@ use espbench_capture::tcp::limit::TcpLimit;
 /// Messages of a link without which it tells nothing.
 const LEAST: u64 = 5;
 
+/// Links whose losses are noted.
+const NOTED: usize = 3;
+
 /// Frames of a link without which retries tell nothing.
 const LEAST_FRAMES: u64 = 40;
 
@@ -86,7 +89,13 @@ fn notes(seen: &CaptureSummary) -> Vec<String> {
             ));
         }
     }
+    out.extend(losses(seen));
     let limits = CaptureLimits::of(seen);
+    match limits.cut_packets {
+        0 => {}
+        1 => out.push("1 packet is cut: capture without a snap length.".into()),
+        n => out.push(format!("{n} packets are cut: capture without a snap length.")),
+    }
     if limits.silent_links > 0 {
         out.push(format!(
             "The acknowledgements of {} are not heard, and the sender repeats nothing: place the capturing radio nearer.",
@@ -104,6 +113,24 @@ fn notes(seen: &CaptureSummary) -> Vec<String> {
         );
     }
     out
+}
+
+/// Says of links of ESP-NOW how many messages were not acknowledged, of those that lost most.
+fn losses(seen: &CaptureSummary) -> Vec<String> {
+    let lost = |(key, it): (&LinkKey, &LinkRecord)| {
+        let asked = it.messages - it.unasked;
+        let share = it.delivered().filter(|it| key.esp_now && *it > 0.0 && *it < 1.0)?;
+        let text = format!(
+            "{} of {asked} messages {} -> {} were not acknowledged.",
+            asked - it.acked,
+            key.from,
+            key.to
+        );
+        Some((share, text))
+    };
+    let mut all: Vec<(f64, String)> = seen.air.links.iter().filter_map(lost).collect();
+    all.sort_by(|a, b| a.0.total_cmp(&b.0));
+    all.into_iter().take(NOTED).map(|it| it.1).collect()
 }
 
 fn places(seen: &SeenFrames, text: &str) -> Vec<LogPlace> {

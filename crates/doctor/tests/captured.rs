@@ -79,3 +79,20 @@ fn one_leaving_in_several_attempts_is_one() {
     }
     assert_eq!(air.diagnosis().findings[0].incidents, 5);
 }
+
+/// Too few to be a finding, they are not passed over in silence.
+#[test]
+fn messages_without_acknowledgement_are_noted() {
+    let mut air = Frames::default();
+    for number in 0..5 {
+        air.esp_now([B, A], number, false);
+        if number < 3 {
+            air.ack(A);
+        }
+    }
+    let found = air.diagnosis();
+    assert_eq!(found.findings.len(), 0);
+    let note = "2 of 5 messages 24:0A:C4:00:00:01 -> 24:0A:C4:00:00:02 were not acknowledged.";
+    let notes: Vec<String> = found.notes.iter().map(|it| it.to_uppercase()).collect();
+    assert_eq!(notes, [note.to_uppercase()]);
+}

@@ -279,6 +279,60 @@ pub(crate) fn sent_rate(recorded: &Recorded) -> Option<f64> {
     (sent.len() >= 10 && seconds > 0.0).then(|| (sent.len() - 1) as f64 / seconds)
 }
 
+/// The time over which messages came due and were delivered.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct MessageSpan {
+    first_due: Option<Instant>,
+    last_due: Option<Instant>,
+    last: Option<Instant>,
+    /// When the sender began and ended.
+    sender: Option<(Instant, Instant)>,
+}
+
+impl MessageSpan {
+    /// Returns the span of a cell's samples; `is_message` says which probes are messages.
+    pub(crate) fn of(samples: &[Sample], is_message: impl Fn(&Probe) -> bool) -> Self {
+        let mut span = Self::default();
+        for sample in samples {
+            match sample {
+                Sample::Probe(probe) if is_message(probe) => span.add(probe),
+                Sample::Interval(interval) => span.total(interval),
+                _ => {}
+            }
+        }
+        span
+    }
+
+    pub(crate) fn add(&mut self, probe: &Probe) {
+        self.first_due = Some(self.first_due.map_or(probe.due, |it| it.min(probe.due)));
+        self.last_due = self.last_due.max(Some(probe.due));
+        if probe.fate == Fate::Delivered {
+            self.last = self.last.max(probe.received);
+        }
+    }
+
+    pub(crate) fn total(&mut self, interval: &Interval) {
+        if interval.total && interval.observer == Observer::Sender && self.sender.is_none() {
+            self.sender = Some((interval.start, interval.end));
+        }
+    }
+
+    /// Returns the seconds in which messages came due, and those until the last of them came. `periods` are the seconds
+    /// of the messages at the rate that was asked for; `None` where none was.
+    pub(crate) fn seconds(&self, periods: Option<f64>) -> (f64, f64) {
+        let between = |from: Option<Instant>, to: Option<Instant>| {
+            from.zip(to).map_or(0.0, |(from, to)| to.since(from).as_secs_f64())
+        };
+        let (begin, end) = (self.sender.map(|it| it.0), self.sender.map(|it| it.1));
+        let (start, offering) = match periods {
+            // The period of the last message is part of the time. That of one client among several is longer.
+            Some(periods) => (self.first_due, periods.max(between(self.first_due, self.last_due))),
+            None => (begin.or(self.first_due), between(begin, end)),
+        };
+        (offering, offering.max(between(start, self.last)))
+    }
+}
+
 /// First arrivals among which a burst is looked for.
 pub(crate) const BURST: usize = 4096;
 

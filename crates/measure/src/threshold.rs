@@ -147,7 +147,9 @@ impl Threshold {
     /// Returns whether a cell is one that the threshold limits.
     #[must_use]
     pub fn matches(&self, cell: &Cell) -> bool {
-        cell.id.metric == self.metric
+        // A test in both directions at once has a loss of each.
+        let is_loss = self.metric == "loss" && ["loss_rx", "loss_tx"].contains(&&*cell.id.metric);
+        (cell.id.metric == self.metric || is_loss)
             && self.table.as_ref().is_none_or(|table| *table == wifi::kind_of(&cell.id.table))
             && self.payload_bytes.is_none_or(|bytes| cell.id.payload_bytes == Some(bytes))
             && self.variant.as_ref().is_none_or(|variant| variant.is_of(cell))

@@ -233,7 +233,7 @@ pub struct UdpEcho {
     pub in_flight: u16,
     /// Time from one probe's due time to the next; `None` sends as soon as the window allows.
     pub interval: Option<Duration>,
-    /// Time without a reply after which the probe counts as lost.
+    /// Time without a reply after which the probe is lost, or late if it still comes.
     pub timeout: Duration,
 }
 
@@ -249,7 +249,7 @@ pub struct Ping {
     pub discard: u32,
     /// Time from one request's due time to the next.
     pub interval: Duration,
-    /// Time without a reply after which the request counts as lost.
+    /// Time without a reply after which the request is lost, or late if its reply still comes.
     pub timeout: Duration,
     /// Type of service, or traffic class of IPv6: DSCP and ECN (RFC 2474, RFC 3168). `None` leaves the
     /// system's default.

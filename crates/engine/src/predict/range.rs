@@ -48,7 +48,7 @@ pub fn range(
 const DISTANCES: u32 = 8;
 /// Nearest of them, as a part of the farthest.
 const NEAREST: f64 = 1.0 / 8.0;
-/// Farthest of them, as a multiple of the distance that the farthest rate reaches at a typical spot.
+/// Farthest of them, as a multiple of the distance that the farthest rate reaches without fading.
 const FARTHEST: f64 = 1.5;
 
 /// Throughput that counts as none, in Mbit/s.

@@ -41,7 +41,7 @@ pub struct Args {
     /// Time from one probe to the next, such as 10ms [default: as soon as answered]
     #[arg(short, long, value_parser = units::seconds)]
     interval: Option<Duration>,
-    /// Time after which a probe counts as lost; without --binary the next one waits as long again, so that a late reply is not
+    /// Time after which a probe is lost, or late if it still comes; without --binary the next one waits as long again, so that a late reply is not
     /// taken for its own
     #[arg(short, long, default_value = "1 s", value_parser = units::seconds)]
     timeout: Duration,

@@ -88,7 +88,7 @@ fn shown(command: Command, pages: &[Page], whole: bool) -> Command {
         let _ = writeln!(more, "`espbench help {}` has {}.", page.name, names.join(", "));
         hidden.extend(shared.iter().map(|it| it.get_id().clone()));
     }
-    let examples = command.get_after_help().map(StyledStr::to_string);
+    let examples = command.get_after_help().map(|it| paragraphs(&it.to_string()));
     match examples {
         Some(examples) if whole => {
             more = if more.is_empty() { examples } else { format!("{more}\n{examples}") };
@@ -102,9 +102,31 @@ fn shown(command: Command, pages: &[Page], whole: bool) -> Command {
         .after_help(more.trim_end().to_owned())
 }
 
+/// Joins the lines of each paragraph, which the screen breaks where it ends; indented lines, and those that head them, stay.
+fn paragraphs(text: &str) -> String {
+    let mut out = String::new();
+    let mut lines = text.lines().peekable();
+    while let Some(line) = lines.next() {
+        out += line;
+        let is_words = |it: &str| !it.is_empty() && !it.starts_with(' ');
+        let goes_on = is_words(line)
+            && !line.ends_with(':')
+            && lines.peek().is_some_and(|next| is_words(next) && !next.ends_with(':'));
+        out.push(if goes_on { ' ' } else { '\n' });
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_screen_breaks_paragraphs_and_nothing_else() {
+        let text = "Of one\nparagraph.\n\nExamples:\n  first\n  second\n\nOf\nanother.";
+        let wanted = "Of one paragraph.\n\nExamples:\n  first\n  second\n\nOf another.\n";
+        assert_eq!(paragraphs(text), wanted);
+    }
 
     #[test]
     fn shared_flags_are_on_the_page_that_help_names() {

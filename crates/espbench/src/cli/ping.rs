@@ -28,7 +28,7 @@ pub struct Args {
     /// Bytes of data; several make a sweep
     #[arg(short, long, value_delimiter = ',', default_value = "56", value_name = "BYTES")]
     size: Vec<u32>,
-    /// Time after which a request counts as lost: seconds, or such as "500 ms"
+    /// Time after which a request is lost, or late if its reply still comes: seconds, or such as "500 ms"
     #[arg(short = 'W', long, default_value = "2 s", value_parser = units::seconds)]
     timeout: Duration,
     /// Requests sent first and not counted: the first one may wait for ARP

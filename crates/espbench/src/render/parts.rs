@@ -72,7 +72,9 @@ pub(super) fn together(groups: &[GlanceGroup]) -> Option<GlanceGroup> {
 
 /// Returns the kinds of the groups, in words: `udp-echo and mqtt-rate`.
 fn kinds(groups: &[GlanceGroup]) -> String {
-    listed(&groups.iter().map(|it| it.kind.as_str()).collect::<Vec<_>>())
+    let mut all: Vec<&str> = groups.iter().map(|it| it.kind.as_str()).collect();
+    all.dedup();
+    listed(&all)
 }
 
 /// Joins words: `a`, `a and b`, `a, b and c`.
@@ -89,18 +91,32 @@ pub(super) fn title(groups: &[GlanceGroup], plan: &str) -> String {
     let names = names(groups);
     match groups {
         [first, others @ ..] if others.iter().all(|it| it.name == first.name) => {
-            format!("{}: {}", first.name, kinds(groups))
+            match kinds(groups) {
+                kind if kind == first.name => kind,
+                kinds => format!("{}: {kinds}", first.name),
+            }
         }
         // A log has no plan: it holds tests.
-        _ if plan.is_empty() => listed(&names),
+        _ if plan.is_empty() => listed(&names.iter().map(String::as_str).collect::<Vec<_>>()),
         _ => format!("{} suites", groups.len()),
     }
 }
 
-/// Returns what tells the groups apart: the plan's name, or the kind of test where it is one plan.
-pub(super) fn names(groups: &[GlanceGroup]) -> Vec<&str> {
-    let again = |it: &GlanceGroup| groups.iter().filter(|other| other.name == it.name).count() > 1;
-    groups.iter().map(|it| if again(it) { it.kind.as_str() } else { it.name.as_str() }).collect()
+/// Returns what tells the groups apart: the plan's name, the kind of test where it is one plan, and the figure that leads where
+/// it is one kind, too.
+pub(super) fn names(groups: &[GlanceGroup]) -> Vec<String> {
+    let name = |it: &GlanceGroup| {
+        let same_plan = || groups.iter().filter(|other| other.name == it.name);
+        if same_plan().count() == 1 {
+            return it.name.clone();
+        }
+        let leads = it.metrics.first().map_or("", |it| it.quantity.as_str());
+        match same_plan().filter(|other| other.kind == it.kind).count() {
+            1 => it.kind.clone(),
+            _ => format!("{} {leads}", it.kind),
+        }
+    };
+    groups.iter().map(name).collect()
 }
 
 /// Returns whether the groups are a few kinds of test of one plan, without published figures beside them:
@@ -119,7 +135,7 @@ pub(super) fn is_compared(group: &GlanceGroup) -> bool {
 
 /// Writes a line for each suite, or test of a log, of which nothing stands beside others.
 pub(super) fn plain(groups: &[GlanceGroup], most: usize) -> String {
-    let names: Vec<String> = names(groups).into_iter().map(tame).collect();
+    let names: Vec<String> = names(groups).iter().map(|it| tame(it)).collect();
     let most_of_name = if most < usize::MAX { most / 2 } else { usize::MAX };
     let name = names.iter().map(|it| width(it)).max().unwrap_or(0).min(most_of_name);
     let mut out = format!("  {:name$}  cells  leading figure\n", "test");

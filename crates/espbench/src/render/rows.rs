@@ -194,7 +194,7 @@ pub(super) struct SuiteTable<'a> {
 impl<'a> SuiteTable<'a> {
     /// Lays out the suites for lines of at most that many characters.
     pub(super) fn new(groups: &'a [GlanceGroup], most: usize) -> Self {
-        let names: Vec<String> = parts::names(groups).into_iter().map(tame).collect();
+        let names: Vec<String> = parts::names(groups).iter().map(|it| tame(it)).collect();
         let figures: Vec<String> = groups.iter().map(leading).collect();
         let widest = |texts: &[String]| texts.iter().map(|it| width(it)).max().unwrap_or(0);
         let name = widest(&names).min(if most < usize::MAX { NAME.1 } else { usize::MAX });

@@ -233,7 +233,8 @@ fn what_a_plan_sets_against_the_labs_file_is_said_first_and_stands_among_the_fac
     );
     let text = bench.run(&["run", "matrix.toml", "--on", "sim:room.toml", "-q"]).ok();
     let first = text.lines().nth(1).unwrap();
-    assert_eq!(first, "  ! this run sets distance 3 m / 9 m (lab: 4), rate 6M (lab: 1M)", "{text}");
+    let set = "distance 3 m / 9 m in 4 of 6 cells (lab: 4), rate 6M in 3 of 6 cells (lab: 1M)";
+    assert_eq!(first, format!("  ! this run sets {set}"), "{text}");
     // What a plan says holds, and is said first; what it leaves out is as the lab's file has it.
     let ran = run(&bench, &pings(""), &["--on", "sim:room.toml"]);
     assert!(!ran.err.contains("this run sets"), "{}", ran.err);

@@ -1,6 +1,7 @@
 //! The answer that the command prints: few lines, whatever was measured.
 
 use crate::util::TestDir;
+use espbench::cli::builtin;
 
 /// Asserts that an answer has at most that many lines, and that nothing in it is cut: a program reads it.
 fn assert_short(text: &str, most: usize) {
@@ -246,4 +247,20 @@ fn sizes_that_no_document_has_are_rows_too() {
         assert!(answer.contains(row), "{row}: {answer}");
     }
     assert!(!answer.contains("more cells"), "{answer}");
+}
+
+/// Their counts are ours: a user can do nothing about them.
+#[test]
+fn built_in_plans_have_messages_enough_for_the_quantiles_that_they_show() {
+    const HOST: [&str; 5] = ["udp-echo", "udp-window", "iperf", "tcp-rate", "mqtt-rate"];
+    let bench = TestDir::new();
+    let in_a_lab = builtin::PLANS.iter().filter(|it| !HOST.contains(&it.0));
+    for (name, _) in in_a_lab {
+        bench.run(&["run", name, "--quiet", "-o", "report.json"]).ok();
+        let text = std::fs::read_to_string(bench.path("report.json")).unwrap();
+        let report: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let few = |it: &&serde_json::Value| it["kind"] == "few-samples";
+        let few: Vec<_> = report["warnings"].as_array().unwrap().iter().filter(few).collect();
+        assert_eq!(few, Vec::<&serde_json::Value>::new(), "{name}");
+    }
 }

@@ -22,17 +22,17 @@ fn plan(name: &str, changes: &[(&str, &str)]) {
 
 #[test]
 fn relay_line() {
-    plan("relay-line", &[("count = 100", "count = 20"), ("count = 10\n", "count = 3\n")]);
+    plan("relay-line", &[("count = 100", "count = 20"), ("count = 40\n", "count = 3\n")]);
 }
 
 #[test]
 fn many_to_many() {
-    plan("many-to-many", &[("count = 10", "count = 4")]);
+    plan("many-to-many", &[("count = 20\n", "count = 4\n"), ("count = 10\n", "count = 4\n")]);
 }
 
 #[test]
 fn beacon_slots() {
-    plan("beacon-slots", &[("count = 30", "count = 10")]);
+    plan("beacon-slots", &[("count = 40", "count = 10"), ("count = 30", "count = 10")]);
 }
 
 #[test]

@@ -3,11 +3,11 @@
 //! A kind says with [`LiveFigures`] what it has; how that is computed is the summary's definition, over
 //! the samples so far and in bounded memory. What the summary has no metric of is not shown.
 
-use super::rates::{ArrivalSpan, MeanRate, MessageSpan, ObserverTimes};
+use super::rates::{ArrivalSpan, MeanRate, ObserverTimes};
 use super::{FateCounts, Histogram, Meter};
 use crate::cell::Origin;
 use crate::kind::{self, TestKind};
-use crate::series::sending_observers;
+use crate::series::{MessageSpan, sending_observers};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -218,7 +218,8 @@ impl Meter {
             LiveRate::None => {}
             LiveRate::Delivered => {
                 let due = delivered + lost + corrupt;
-                let rate = so_far.messages.rate(kind, delivered, due);
+                let (_, seconds) = so_far.messages.seconds(kind.offering(due));
+                let rate = (seconds > 0.0 && due > 0).then(|| delivered as f64 / seconds);
                 figures.extend(rate.map(|it| figure("message_rate", it, MESSAGES, "")));
             }
             LiveRate::Heard => {

@@ -6,7 +6,7 @@ use crate::units::megabits;
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::vec::Vec;
 use core::time::Duration;
-use espbench_model::sample::{Fate, Interval, Link, Observer, Probe};
+use espbench_model::sample::{Interval, Link};
 use espbench_model::time::Instant;
 
 /// Intervals of parallel streams that are waited for, at most.
@@ -44,41 +44,6 @@ impl ArrivalSpan {
         let (first, last) = self.ends?;
         let seconds = last.since(first).as_secs_f64();
         (seconds > 0.0).then(|| self.n.saturating_sub(1) as f64 / seconds)
-    }
-}
-
-/// The time over which messages were delivered.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct MessageSpan {
-    first_due: Option<Instant>,
-    last: Option<Instant>,
-    offered: Option<(Instant, Instant)>,
-}
-
-impl MessageSpan {
-    pub(super) fn add(&mut self, probe: &Probe) {
-        self.first_due = Some(self.first_due.map_or(probe.due, |it| it.min(probe.due)));
-        if probe.fate == Fate::Delivered {
-            self.last = self.last.max(probe.received);
-        }
-    }
-
-    pub(super) fn total(&mut self, interval: &Interval) {
-        if interval.total && interval.observer == Observer::Sender && self.offered.is_none() {
-            self.offered = Some((interval.start, interval.end));
-        }
-    }
-
-    /// Returns the messages delivered a second, of so many that came due.
-    pub(super) fn rate(&self, kind: &dyn TestKind, delivered: u64, due: u64) -> Option<f64> {
-        let start = self.offered.map(|it| it.0).or(self.first_due);
-        let offered = self.offered.map(|it| it.1.since(it.0).as_secs_f64());
-        let periods = kind.offering(due).unwrap_or_default();
-        let offering = offered.unwrap_or_default().max(periods);
-        let until_last =
-            start.zip(self.last).map_or(0.0, |(start, last)| last.since(start).as_secs_f64());
-        let seconds = offering.max(until_last);
-        (seconds > 0.0 && due > 0).then(|| delivered as f64 / seconds)
     }
 }
 

@@ -32,8 +32,8 @@ impl PredictAnswer {
             PredictQuestion::OnAir(force) => self.on_air(force),
             PredictQuestion::Range(wanted) => self.range(wanted),
         };
-        if let Some(cannot) = self.cannot_give() {
-            lines.insert(0, cannot);
+        for first in self.cannot_give().into_iter().chain(self.is_beyond()) {
+            lines.insert(0, first);
         }
         if let Some(first) = lines.first_mut() {
             *first = format!("{}: {first}", capitalized(Origin::Simulated.name()));
@@ -52,7 +52,7 @@ impl PredictAnswer {
 
     /// Returns the answer in a sentence, where the figures alone are none.
     pub(super) fn verdict(&self) -> Option<String> {
-        let parts = [self.cut_short(), self.cannot_give(), self.whole_verdict()];
+        let parts = [self.is_beyond(), self.cut_short(), self.cannot_give(), self.whole_verdict()];
         let lines: Vec<String> = parts.into_iter().flatten().collect();
         let lines: Vec<String> = lines.iter().map(|it| capitalized(it)).collect();
         (!lines.is_empty()).then(|| lines.join(" "))

@@ -518,6 +518,16 @@ impl PredictAnswer {
         self.battery.as_ref()?.warning(self.peak_ma?).map(|it| format!("{it}."))
     }
 
+    /// Says that devices are where nothing is known of the place: the figures are of a model beyond its end.
+    pub(super) fn is_beyond(&self) -> Option<String> {
+        let [farthest, valid] = self.beyond_m?;
+        let far = metres_of(farthest);
+        Some(format!(
+            "{}, and devices are up to {far} m away: the figures may be far off.",
+            beyond(valid)
+        ))
+    }
+
     fn warnings(&self) -> Vec<String> {
         let mut warnings = Vec::new();
         if self.told().is_some_and(|it| it.grows) {
@@ -526,10 +536,6 @@ impl PredictAnswer {
                  is a steady one"
                     .into(),
             );
-        }
-        if let Some([farthest, valid]) = self.beyond_m {
-            let far = metres_of(farthest);
-            warnings.push(format!("{}, and devices are up to {far} m away", beyond(valid)));
         }
         warnings.extend(self.doubts());
         warnings

@@ -55,9 +55,11 @@ impl PredictAnswer {
     /// Says what was and what was not shown by then.
     fn not_finished(&self, largest: &Largest, end: SearchEnd) -> Vec<String> {
         let text = self.limits.text();
-        let over = match end {
-            SearchEnd::OutOfTime => "The time was over",
-            SearchEnd::Found | SearchEnd::Interrupted => "The search was stopped",
+        let (over, more) = match end {
+            SearchEnd::OutOfTime => ("The time was over", "--time-limit gives it more."),
+            SearchEnd::Found | SearchEnd::Interrupted => {
+                ("The search was stopped", "Ask again for the rest.")
+            }
         };
         let first = match largest.best {
             Some(best) => {
@@ -82,7 +84,7 @@ impl PredictAnswer {
             (Some(best), None) => format!("whether more than {best} do is not known"),
             (None, None) => "nothing is known".to_string(),
         };
-        alloc::vec![first, format!("{over}: {open}. --time-limit gives it more.")]
+        alloc::vec![first, format!("{over}: {open}. {more}")]
     }
 
     fn impossible(&self, largest: &Largest) -> Vec<String> {

@@ -175,7 +175,7 @@ pub(super) fn ranges(answer: &PredictAnswer, wanted: &RangeWanted) -> Table {
         Column::setting("frame on the air", "us"),
         result("range", "m"),
         result("range 95 %", "m"),
-        result("at a typical spot", "m"),
+        result("without fading", "m"),
         Column::words("sensitivity"),
         Column::words("reaches the distance"),
     ];
@@ -183,7 +183,7 @@ pub(super) fn ranges(answer: &PredictAnswer, wanted: &RangeWanted) -> Table {
     let mut table = table("predict-ranges", SECTION, "How far messages reach", columns, rows);
     table.notes.push(format!("{}.", tables::capitalized(&answer.shared)));
     table.notes.push(format!(
-        "{} At a typical spot: without shadowing and fading. Inferred: of Long Range only \"about 4 dB\" better \
+        "{} Without fading: where nothing shadows the signal and nobody moves. Inferred: of Long Range only \"about 4 dB\" better \
          than 1M are published, and no sensitivity.",
         meaning(wanted.loss)
     ));

@@ -25,6 +25,8 @@ pub(crate) struct Digest {
     pub(crate) workload: Workload,
     pub(crate) ordinal: u32,
     pub(crate) repetition: u32,
+    /// Number of repetitions whose figures it has as means.
+    pub(crate) repetitions: u32,
     /// Everything that tells it from the plan's other cells of its kind.
     pub(crate) settings: Settings,
     /// The settings that all cells of its kind share, where each has a word for one that they do not.
@@ -71,6 +73,7 @@ impl Digest {
             workload: recorded.workload,
             ordinal: recorded.ordinal,
             repetition: recorded.repetition,
+            repetitions: 1,
             settings: Settings::of(&recorded.workload),
             shared: Settings::default(),
             facts: crate::air::other_facts(&recorded.facts),

@@ -206,17 +206,23 @@ pub(super) fn first_look(
         // The parts of a plan are one answer: the same statistic leads in each.
         let whole: Vec<&Digest> =
             pooled.iter().filter(|it| it.0 == *at).flat_map(|it| &it.2).collect();
-        let headlines = headlines(kinds[*kind], plan.and_then(|it| it.goal), cells, &whole);
-        look.advice.extend(advice(&headlines, cells, step_ns));
-        let repetitions = digests.chunk_by(|a, b| a.ordinal == b.ordinal);
-        let refused = cells.iter().zip(repetitions).filter_map(|(cell, same)| {
-            let advice = warning::sends_refused(same.iter().map(|it| it.cells.as_slice()))?;
-            Some(warning_on(cell, advice))
-        });
-        look.advice.extend(refused);
-        let repetitions = digests.chunk_by(|a, b| a.ordinal == b.ordinal).collect();
-        let parts = GroupParts { plan, kind: kinds[*kind], repetitions, cells, headlines };
-        look.groups.extend(group(&parts, evidence, failed));
+        let goal = plan.and_then(|it| it.goal);
+        let repetitions: Vec<&[&Digest]> =
+            digests.chunk_by(|a, b| a.ordinal == b.ordinal).collect();
+        for part in parts_of(kinds[*kind], goal, cells, &whole) {
+            let cells: Vec<Digest> = part.iter().map(|at| cells[*at].clone()).collect();
+            let repetitions: Vec<&[&Digest]> = part.iter().map(|at| repetitions[*at]).collect();
+            let headlines = headlines(kinds[*kind], goal, &cells, &whole);
+            look.advice.extend(advice(&headlines, &cells, step_ns));
+            let refused = cells.iter().zip(&repetitions).filter_map(|(cell, same)| {
+                let advice = warning::sends_refused(same.iter().map(|it| it.cells.as_slice()))?;
+                Some(warning_on(cell, advice))
+            });
+            look.advice.extend(refused);
+            let parts =
+                GroupParts { plan, kind: kinds[*kind], repetitions, cells: &cells, headlines };
+            look.groups.extend(group(&parts, evidence, failed));
+        }
     }
     look
 }
@@ -262,7 +268,7 @@ fn group(
         .filter_map(|it| printed(it, first).or_else(|| it.cell(first.metric)))
         .collect();
     let axis = axis(repetitions);
-    let is_repeated = repetitions.iter().any(|it| it.len() > 1);
+    let is_repeated = cells.iter().any(|it| it.repetitions > 1);
     let shared = Settings::shared(cells.iter().map(|it| &it.settings));
     // Where none stands for the others, each stands for itself.
     let none_leads = (0..cells.len()).all(|at| !leads(at, cells));
@@ -313,8 +319,36 @@ fn printed<'a>(digest: &'a Digest, headline: &Headline) -> Option<&'a Cell> {
     digest.cells.iter().find(|it| kind.exact(&it.id.metric) == Some(headline.metric))
 }
 
-/// Returns the metrics that some cell has a value of: those of the goal first.
+/// Divides the cells of one kind where more figures lead than there are columns: by the one that leads in each.
+fn parts_of(kind: &str, goal: Option<Goal>, cells: &[Digest], plan: &[&Digest]) -> Vec<Vec<usize>> {
+    let all = candidates(kind, goal, cells, plan);
+    if all.len() <= METRICS {
+        return alloc::vec![(0..cells.len()).collect()];
+    }
+    let leading = |digest: &Digest| {
+        all.iter().position(|it| digest.cell(it.metric).and_then(value).is_some())
+    };
+    let mut parts: Vec<(Option<usize>, Vec<usize>)> = Vec::new();
+    for (at, digest) in cells.iter().enumerate() {
+        // A cell without any figure stands with the one before it.
+        let lead = leading(digest).or_else(|| parts.last().and_then(|it| it.0));
+        match parts.iter_mut().find(|it| it.0 == lead) {
+            Some((_, part)) => part.push(at),
+            None => parts.push((lead, alloc::vec![at])),
+        }
+    }
+    parts.into_iter().map(|it| it.1).collect()
+}
+
+/// Returns the metrics that lead: those of the goal first.
 fn headlines(kind: &str, goal: Option<Goal>, cells: &[Digest], plan: &[&Digest]) -> Vec<Headline> {
+    let mut all = candidates(kind, goal, cells, plan);
+    all.truncate(METRICS);
+    all
+}
+
+/// Returns the metrics that some cell has a value of, in the order in which they lead.
+fn candidates(kind: &str, goal: Option<Goal>, cells: &[Digest], plan: &[&Digest]) -> Vec<Headline> {
     let of_kind = kind::named(kind).map_or(&[][..], kind::TestKind::headlines);
     let is_known = |it: &&Headline| {
         cells.iter().any(|digest| digest.cell(it.metric).and_then(value).is_some())
@@ -334,7 +368,6 @@ fn headlines(kind: &str, goal: Option<Goal>, cells: &[Digest], plan: &[&Digest])
         let less = kind::named(kind).map_or(&[][..], kind::TestKind::headlines_without);
         all.extend(less.iter().filter(is_known).copied());
     }
-    all.truncate(METRICS);
     all
 }
 

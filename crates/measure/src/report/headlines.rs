@@ -135,7 +135,11 @@ impl Report {
             let copies = counted(n, "further copy", "further copies");
             format!("Duplicates: {copies} of {probes} came ({place}); each counts once.")
         });
-        doubts.extend(changed.into_iter().chain(again));
+        let late = |l: &Losses| l.others.get(Fate::Late.name()).copied().unwrap_or_default();
+        let late = summed(&self.losses, late).map(|(n, probes, place)| {
+            format!("Late: {n} of {probes} came after the time-out ({place}); no figure has their times.")
+        });
+        doubts.extend(changed.into_iter().chain(again).chain(late));
         doubts
     }
 

@@ -56,6 +56,7 @@ pub(super) fn one(repetitions: &[&Digest]) -> Digest {
     Digest {
         // They are all repetitions at once.
         repetition: 0,
+        repetitions: repetitions.iter().map(|it| it.repetitions).sum(),
         cells: first.cells.iter().map(of_metric).collect(),
         few: Vec::new(),
         usual_line: None,

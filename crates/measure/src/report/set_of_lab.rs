@@ -15,6 +15,8 @@ pub(super) struct SetOfLab {
     properties: BTreeMap<String, PropertySet>,
     /// Words of cells that an older espbench has recorded.
     told: BTreeSet<String>,
+    /// Numbers of all cells.
+    cells: BTreeSet<u32>,
 }
 
 /// Values of one property: each with the first cell that has it.
@@ -22,15 +24,19 @@ pub(super) struct SetOfLab {
 struct PropertySet {
     plan: BTreeMap<String, (u32, u32)>,
     lab: BTreeMap<String, (u32, u32)>,
+    /// Numbers of the cells that set it.
+    cells: BTreeSet<u32>,
 }
 
 impl SetOfLab {
     /// Adds what a cell sets.
     pub(super) fn add(&mut self, cell: (u32, u32), facts: &BTreeMap<String, String>) {
+        self.cells.insert(cell.0);
         self.told.extend(facts.get(fact::PLAN_SETS.trim_end()).cloned());
         for (name, plan) in facts {
             let Some(property) = name.strip_prefix(fact::PLAN_SETS) else { continue };
             let set = self.properties.entry(property.into()).or_default();
+            set.cells.insert(cell.0);
             let lab = facts.get(&format!("{}{property}", fact::LAB_HAS));
             for (values, value) in [(&mut set.plan, Some(plan)), (&mut set.lab, lab)] {
                 let Some(value) = value else { continue };
@@ -50,7 +56,10 @@ impl SetOfLab {
             format!("{}{more}", shown.join(" / "))
         };
         let words = |(property, set): (&String, &PropertySet)| {
-            format!("{property} {} (lab: {})", list(&set.plan), list(&set.lab))
+            // The others have what the lab says.
+            let (some, all) = (set.cells.len(), self.cells.len());
+            let of = if some == all { String::new() } else { format!(" in {some} of {all} cells") };
+            format!("{property} {}{of} (lab: {})", list(&set.plan), list(&set.lab))
         };
         self.told.iter().cloned().chain(self.properties.iter().map(words)).collect()
     }
@@ -78,11 +87,14 @@ mod tests {
         ];
         set.add((2, 0), &facts(&near));
         set.add((2, 1), &facts(&near));
-        let wanted = ["distance 3 m / 10 m (lab: 0.5)", "environment hall (lab: office)"];
+        let wanted = [
+            "distance 3 m / 10 m in 2 of 3 cells (lab: 0.5)",
+            "environment hall in 1 of 3 cells (lab: office)",
+        ];
         assert_eq!(set.words(), wanted);
         // An older espbench has one fact, in words.
         let old = "power 5 dBm (lab: 20 dBm)";
-        set.add((4, 0), &facts(&[("plan-sets", old)]));
+        set.add((3, 1), &facts(&[("plan-sets", old)]));
         assert_eq!(set.words(), [&[old][..], &wanted].concat());
     }
 

@@ -125,8 +125,8 @@ fn behind(asked: f64, kept: f64, unit: &str) -> [String; 3] {
         "The result is not that of the offered rate. Response times include the wait before \
          sending; round trips do not."
             .to_string(),
-        "Allow more in flight, or offer less. On a computer of your own, other load may be what holds \
-         the sender up.".to_string(),
+        "Offer less, or allow more in flight where the test has a limit. On a computer of your own, other load \
+         may be what holds the sender up.".to_string(),
     ]
 }
 
@@ -183,6 +183,6 @@ fn beyond_model(farthest_m: f64, valid_m: f64) -> [String; 3] {
         "No measurement stands behind what the lab says of such distances: walls, ground and people \
          between are not in it."
             .to_string(),
-        format!("Set a distance up to {valid} m, or a place that reaches farther: espbench lab list."),
+        format!("Set a distance up to {valid} m, or another environment."),
     ]
 }

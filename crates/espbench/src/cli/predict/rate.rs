@@ -21,9 +21,9 @@ Examples:
   espbench predict rate --payload 250 --every 100ms --devices 20
   espbench predict rate --phy-rates 1M,11M,54M --room home --walls 2 --loss 0.5%
 
-With --phy-rate: whether that rate is on the air, and what it costs against 1 Mbit/s. Otherwise rates
-are ranked by the p99 of the latency; those that break a limit (--loss, 1%) have no rank, and those
-without a known sensitivity are left out (docs/predict.md).";
+With --phy-rate: whether that rate is on the air, and what it costs against 1 Mbit/s. Otherwise
+rates are ranked by the p99 of the latency; those that break a limit (--loss, 1%) have no rank,
+and those without a known sensitivity are left out (docs/predict.md).";
 
 /// Rates that `esp_now_set_peer_rate_config` takes, by their shortest names; those that a chip does not have are
 /// left out.

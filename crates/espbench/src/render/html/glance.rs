@@ -124,7 +124,7 @@ fn suites(out: &mut String, groups: &[GlanceGroup], sections: &[Section<'_>]) {
         let _ = writeln!(
             out,
             "{open}<strong>{}</strong><span>{}</span>{}<small>{}</small>{close}",
-            escape(name),
+            escape(&name),
             escape(&leading(group)),
             chart(group),
             escape(&standing(group))

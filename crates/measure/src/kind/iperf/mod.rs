@@ -82,6 +82,9 @@ const HEADLINES: &[Headline] = &[
     Headline::new(Goal::Latency, "rtt_p50", "round trip", "p50"),
     Headline::new(Goal::Latency, "rtt_p99", "round trip", "p99"),
     Headline::new(Goal::Loss, "loss", "lost", ""),
+    // Of both directions at once.
+    Headline::new(Goal::Loss, "loss_rx", "lost to the device", ""),
+    Headline::new(Goal::Loss, "loss_tx", "lost from the device", ""),
     Headline::new(Goal::Loss, "loss_of_offered", "lost of offer", ""),
     Headline::new(Goal::Loss, "packets_refused", "refused: no memory", ""),
     Headline::new(Goal::Throughput, "fairness", "fairness", "Jain"),

@@ -39,7 +39,7 @@ use crate::cell::Cell;
 use crate::kind::TestKind;
 use crate::run::Recorded;
 use crate::search::{REPETITIONS, RateSearch};
-use crate::series::message_rate;
+use crate::series::{MessageSpan, message_rate};
 use crate::summary::{CellColumns, SummaryContext};
 use crate::units::print_duration;
 use alloc::collections::BTreeMap;
@@ -142,7 +142,6 @@ struct MessageCounts {
 impl MessageCounts {
     fn of(workload: &MqttRate, recorded: &Recorded) -> Self {
         let mut tally = Self::default();
-        let mut last = None;
         for probe in probes(recorded) {
             tally.sent += u64::from(probe.sent.is_some());
             match probe.fate {
@@ -151,22 +150,12 @@ impl MessageCounts {
                 Fate::Late | Fate::Lost(Cause::Stopped) => {}
                 Fate::Lost(cause) => *tally.lost.entry(cause).or_default() += 1,
                 Fate::Corrupt => tally.corrupt += 1,
-                Fate::Delivered => {
-                    tally.received += 1;
-                    last = last.max(probe.received);
-                }
+                Fate::Delivered => tally.received += 1,
             }
         }
         tally.due = tally.received + tally.lost();
-        let first = probes(recorded).map(|probe| probe.due).min();
-        let start = total(recorded, Observer::Sender).map(|i| i.start).or(first);
-        let offered = total(recorded, Observer::Sender).map(|i| i.end.since(i.start).as_secs_f64());
-        // The period of the last message is part of the time, also where the sender ended before.
-        let periods = workload.offering(tally.due).unwrap_or_default();
-        tally.offering = offered.unwrap_or_default().max(periods);
-        let until_last =
-            start.zip(last).map_or(0.0, |(start, last)| last.since(start).as_secs_f64());
-        tally.delivering = tally.offering.max(until_last);
+        let span = MessageSpan::of(&recorded.samples, |it| it.link != Link::CONNECTIONS);
+        (tally.offering, tally.delivering) = span.seconds(workload.offering(tally.due));
         tally
     }
 

@@ -65,7 +65,7 @@ const KEYS: [PlanKey; 7] = [
         "timeout",
         PlanValue::Time(MILLISECOND, Duration::from_secs(3600)),
         "\"2 s\"",
-        "time after which a request counts as lost",
+        "time after which a request is lost, or late if its reply still comes",
     ),
     PlanKey::new("tos", PlanValue::Whole(0, 255), "184", "type of service, or traffic class")
         .or("the system's"),

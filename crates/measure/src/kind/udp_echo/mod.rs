@@ -120,7 +120,7 @@ const KEYS: [PlanKey; 7] = [
         "timeout",
         PlanValue::Time(MILLISECOND, Duration::from_secs(3600)),
         "\"1 s\"",
-        "time after which a probe counts as lost",
+        "time after which a probe is lost, or late if it still comes",
     ),
 ];
 

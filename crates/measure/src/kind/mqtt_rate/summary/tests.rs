@@ -89,6 +89,27 @@ fn drops_at_the_queue_are_a_rate_of_their_own() {
     assert_eq!(words.as_deref(), Some("MQTT 5, QoS 1, 100 in flight, offered 20/s"));
 }
 
+/// Each of ten clients sends once a second, and its time ends a second after its last message.
+#[test]
+fn a_rate_of_several_clients_is_over_the_periods_of_all() {
+    let message = |seq: u64| {
+        let due = at(16 + 100 * seq);
+        let received = Some(due + Duration::from_millis(1));
+        let (link, sent) = (Link((seq % 10) as u16), Some(due));
+        Sample::Probe(Probe { link, seq, bytes: 64, due, sent, received, ..Probe::default() })
+    };
+    let whole = Interval {
+        total: true,
+        observer: Observer::Sender,
+        end: at(16 + 1900 + 1000),
+        ..Interval::default()
+    };
+    let samples = (0..20).map(message).chain([Sample::Interval(whole)]);
+    let cells = cells(MqttMode::Offered(10.0), samples.collect());
+    let value = |metric| cell(&cells, metric).value.unwrap();
+    assert_eq!((value("message_rate_offered"), value("message_rate")), (10.0, 10.0));
+}
+
 fn step(link: u16, rate: f64, lost: u64) -> [Sample; 2] {
     let due = (rate * 2.0) as u64;
     let total = Interval {
