@@ -38,7 +38,7 @@ fn says_no(behind: &str) -> bool {
 }
 
 /// Nouns between a sign and its number, with blanks alone beside them: "lost packets 0", "0 packets lost".
-const COUNTED: [&str; 4] = ["packets", "frames", "messages", "datagrams"];
+const COUNTED: [&str; 6] = ["packets", "frames", "messages", "datagrams", "allocations", "attempts"];
 
 /// Returns whether a sign of failure is denied by what stands around it.
 fn denies(text: &str, hit: &Match) -> bool {
