@@ -429,6 +429,7 @@ impl LogReader {
         if self.joined.as_ref().and_then(late).is_some()
             && let Some(place) = self.joined.take()
         {
+            self.crash.fails_unlinked(self.summary.lines);
             self.keep(LogEvent::NoAddress, place);
         }
     }
