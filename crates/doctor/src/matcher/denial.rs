@@ -46,7 +46,7 @@ fn denies(text: &str, hit: &Match) -> bool {
     let noun = COUNTED.iter().find_map(|it| before.trim_end_matches(' ').strip_suffix(it));
     let before = noun.unwrap_or(before).trim_end_matches([' ', '_', '-', '=', ':']);
     let word = before.rsplit(|it: char| !it.is_alphanumeric() && it != '\'').next().unwrap_or("");
-    if matches!(word, "no" | "not" | "0" | "without" | "zero" | "never" | "any" | "kein" | "keine")
+    if matches!(word, "no" | "not" | "none" | "0" | "without" | "zero" | "never" | "any" | "kein" | "keine")
     {
         return true;
     }
