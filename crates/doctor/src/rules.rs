@@ -187,7 +187,7 @@ fn shown(
     record: &'static CauseRecord,
     is: impl Fn(&LogEvent) -> bool,
 ) -> Option<CauseFinding> {
-    let incidents = log.count(&is);
+    let incidents = if record.together { log.moments(&is) } else { log.count(&is) };
     (incidents > 0).then(|| CauseFinding {
         cause: record.trouble(),
         record: Some(NamedCause(record)),
