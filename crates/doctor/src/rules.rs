@@ -23,7 +23,7 @@ mod roots;
 mod words;
 
 use crate::finding::{CauseFinding, Certainty, Diagnosis, DiagnosisVerdict, TroubleCause};
-use crate::log::{LogEvent, LogPlace, LogSummary, ResetReason};
+use crate::log::{LogEvent, LogPlace, LogSummary, ResetReason, SignName};
 use crate::matcher::cause::{CauseRecord, NamedCause};
 use crate::reason::{self, ReasonGroup};
 use alloc::collections::BTreeMap;
@@ -187,7 +187,7 @@ fn shown(
     record: &'static CauseRecord,
     is: impl Fn(&LogEvent) -> bool,
 ) -> Option<CauseFinding> {
-    let incidents = log.count(&is);
+    let incidents = if record.together { log.moments(&is) } else { log.count(&is) };
     (incidents > 0).then(|| CauseFinding {
         cause: record.trouble(),
         record: Some(NamedCause(record)),
@@ -327,8 +327,10 @@ fn disconnections(log: &LogSummary, findings: &mut Vec<CauseFinding>) {
 
 /// Returns whether a device leaves its network because it goes to sleep: it wakes as often, but for the last time.
 fn sleeps_behind(log: &LogSummary, left: u64) -> bool {
-    let woke = log.count(|it| *it == LogEvent::Reset(ResetReason::DeepSleep));
-    woke > 0 && woke + 1 >= left
+    let deep = log.count(|it| *it == LogEvent::Reset(ResetReason::DeepSleep));
+    // A light sleep has no restart, but the program may tell of it.
+    let light = log.count(|it| *it == LogEvent::Sign(SignName("radio-off")));
+    deep.max(light) > 0 && deep.max(light) + 1 >= left
 }
 
 /// Within this time of a lost beacon connections fail for it, milliseconds: a client asks its broker each 15 to 60 s.

@@ -11,6 +11,9 @@ const CLIENTS: usize = 32;
 /// Reasons of a client whose handshake of keys did not end: `4WAY_HANDSHAKE_TIMEOUT` and `HANDSHAKE_TIMEOUT`.
 const HANDSHAKE: [u8; 2] = [15, 204];
 
+/// `WIFI_REASON_AUTH_EXPIRE`: of a client that has joined and has no address, a handshake that did not end, too.
+const EXPIRED: u8 = 2;
+
 /// `WIFI_REASON_SA_QUERY_TIMEOUT`
 const SA_QUERY: u8 = 209;
 
@@ -42,6 +45,8 @@ pub(super) struct OwnAccessPoint {
     moved: bool,
     /// Whether a client ever had an address of it.
     served: bool,
+    /// Reason of the client that has just left, where the log shows when it joined.
+    gone: Option<u8>,
 }
 
 impl OwnAccessPoint {
@@ -59,6 +64,7 @@ impl OwnAccessPoint {
             LogEvent::ClientJoinedAp => {
                 self.used = true;
                 self.moved = false;
+                self.gone = None;
                 if self.clients.len() < CLIENTS {
                     self.clients.insert(client, false);
                 }
@@ -72,6 +78,11 @@ impl OwnAccessPoint {
             LogEvent::ClientLeftAp(reason) => {
                 self.used = false;
                 let served = self.clients.remove(&client);
+                // The program says again what the driver has said.
+                if served.is_none() && self.gone.take() == Some(reason) {
+                    return Vec::new();
+                }
+                self.gone = served.map(|_| reason);
                 return self.left(reason, served, has_level).into_iter().collect();
             }
             LogEvent::SoftApMoved if !self.used => {}
@@ -89,7 +100,8 @@ impl OwnAccessPoint {
         if reason == SA_QUERY {
             return Some(LogEvent::Sign(SignName(UNANSWERED)));
         }
-        if HANDSHAKE.contains(&reason) && served != Some(true) {
+        let unproved = HANDSHAKE.contains(&reason) && served != Some(true);
+        if unproved || (reason == EXPIRED && served == Some(false)) {
             return Some(LogEvent::Sign(SignName(UNPROVED)));
         }
         if self.joins || self.moved {

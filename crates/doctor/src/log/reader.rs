@@ -312,6 +312,8 @@ impl LogReader {
             LogEvent::Disconnected(_) if self.joined.is_some() && record.text == "+CWJAP:1" => {
                 self.unaddressed()
             }
+            // It leaves by itself what has not given it an address.
+            LogEvent::Disconnected(ASSOC_LEAVE) if self.joined.is_some() => self.unaddressed(),
             LogEvent::Disconnected(code) if self.silence.ends(code == ASSOC_LEAVE) => {
                 self.unaddressed()
             }
@@ -427,6 +429,7 @@ impl LogReader {
         if self.joined.as_ref().and_then(late).is_some()
             && let Some(place) = self.joined.take()
         {
+            self.crash.fails_unlinked(self.summary.lines);
             self.keep(LogEvent::NoAddress, place);
         }
     }

@@ -11,6 +11,10 @@ use serde::Serialize;
 const MOMENT_MS: u64 = 1000;
 
 /// Lines of one failure follow each other within so many, where no time is known.
+/// Lines of one failure at most, whatever their times.
+const BURST_LINES: u64 = 12;
+
+/// Lines within which they are of one moment where no time is known.
 const MOMENT_LINES: u64 = 3;
 
 /// Time behind a failure after which it would have come again, in milliseconds.
@@ -105,15 +109,20 @@ impl LogSummary {
     pub fn moments(&self, is: impl Fn(&LogEvent) -> bool) -> u64 {
         let count = self.count(&is);
         let places = self.places(is);
-        // Of more than that the places are not known.
-        if count > places.len() as u64 || places.is_empty() {
+        let known = places.len() as u64;
+        if known == 0 {
             return count;
         }
         let is_next = |two: &&[&LogPlace]| match two[0].uptime_ms.zip(two[1].uptime_ms) {
-            Some((before, at)) => before.abs_diff(at) > MOMENT_MS,
+            // A device that starts anew may be as old when it fails again.
+            Some((before, at)) => {
+                before.abs_diff(at) > MOMENT_MS || two[1].line > two[0].line + BURST_LINES
+            }
             None => two[1].line > two[0].line + MOMENT_LINES,
         };
-        1 + places.windows(2).filter(is_next).count() as u64
+        let moments = 1 + places.windows(2).filter(is_next).count() as u64;
+        // Of later ones the places are not known: they are taken for alike.
+        (count * moments).div_ceil(known)
     }
 
     /// Returns whether what a test picks came at one moment alone, and the log of a device that is in its network, and has not

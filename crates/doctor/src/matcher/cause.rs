@@ -53,6 +53,9 @@ pub struct CauseRecord {
     /// Stable names of causes beside which it is no finding.
     #[serde(default)]
     pub hidden_by: Vec<String>,
+    /// Whether lines of one moment are one incident: what fails at one part of a program is told by each part above it.
+    #[serde(default)]
+    pub together: bool,
     /// Whether it is one only where nothing else is found.
     #[serde(default)]
     pub alone: bool,

@@ -38,7 +38,8 @@ fn says_no(behind: &str) -> bool {
 }
 
 /// Nouns between a sign and its number, with blanks alone beside them: "lost packets 0", "0 packets lost".
-const COUNTED: [&str; 4] = ["packets", "frames", "messages", "datagrams"];
+const COUNTED: [&str; 6] =
+    ["packets", "frames", "messages", "datagrams", "allocations", "attempts"];
 
 /// Returns whether a sign of failure is denied by what stands around it.
 fn denies(text: &str, hit: &Match) -> bool {
@@ -46,8 +47,10 @@ fn denies(text: &str, hit: &Match) -> bool {
     let noun = COUNTED.iter().find_map(|it| before.trim_end_matches(' ').strip_suffix(it));
     let before = noun.unwrap_or(before).trim_end_matches([' ', '_', '-', '=', ':']);
     let word = before.rsplit(|it: char| !it.is_alphanumeric() && it != '\'').next().unwrap_or("");
-    if matches!(word, "no" | "not" | "0" | "without" | "zero" | "never" | "any" | "kein" | "keine")
-    {
+    if matches!(
+        word,
+        "no" | "not" | "none" | "0" | "without" | "zero" | "never" | "any" | "kein" | "keine"
+    ) {
         return true;
     }
     if says_no(&text[hit.end..]) {

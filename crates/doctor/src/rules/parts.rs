@@ -23,7 +23,8 @@ pub(super) fn findings(log: &LogSummary, out: &mut Vec<CauseFinding>) {
         out.extend(file_system(log, Certainty::Medium, is));
     }
     let is = |it: &LogEvent| *it == LogEvent::ExternalMemory;
-    if !network::linked(log) {
+    // A device that joins does without, unless it lacks the memory.
+    if !network::linked(log) || log.count(|it| *it == LogEvent::NoMemory) > 0 {
         out.extend(finding(log, "psram", is));
     }
     let refused = |it: &LogEvent| *it == LogEvent::UpdateRefused;

@@ -279,6 +279,23 @@ fn a_brown_out_and_its_reset_are_one() {
 }
 
 #[test]
+fn lines_of_one_failure_are_one_incident() {
+    let failure = |at: u32| {
+        format!(
+            "E ({at}) esp-tls: [sock=54] select() timeout\nE ({}) transport_base: Failed to open a new connection\n\
+             E ({}) mqtt_client: Error transport connect\n",
+            at + 1,
+            at + 2
+        )
+    };
+    let start =
+        "I (1870) esp_netif_handlers: sta ip: 192.0.2.34, mask: 255.255.255.0, gw: 192.0.2.1\n";
+    let log = [start, &failure(9000), &failure(29_000)].concat();
+    let found = diagnosis(&log).findings;
+    assert_eq!((found[0].cause, found[0].incidents), (TroubleCause::Connections, 2));
+}
+
+#[test]
 fn what_a_program_makes_good_is_no_finding() {
     let start =
         "I (1870) esp_netif_handlers: sta ip: 192.0.2.34, mask: 255.255.255.0, gw: 192.0.2.1\n";
