@@ -2,7 +2,6 @@
 //! of their own, which it names: `espbench help output`.
 
 use super::common::{MeasureArgs, SiteArgs};
-use clap::builder::StyledStr;
 use clap::{Args as _, Command};
 use std::ffi::OsString;
 use std::fmt::Write as _;

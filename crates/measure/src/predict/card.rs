@@ -8,7 +8,6 @@ use super::frames::FramesRow;
 use super::limit;
 use super::on_air::RateInForce;
 use super::point::{DistanceRow, PointEstimates};
-use super::range::{beyond, metres_of};
 use super::report::{PredictAnswer, PredictQuestion};
 use crate::digits;
 use crate::report::GlanceValue;
@@ -516,16 +515,6 @@ impl PredictAnswer {
     /// Says that the battery cannot give what the chip draws while it sends: then its life is of no use.
     pub(super) fn cannot_give(&self) -> Option<String> {
         self.battery.as_ref()?.warning(self.peak_ma?).map(|it| format!("{it}."))
-    }
-
-    /// Says that devices are where nothing is known of the place: the figures are of a model beyond its end.
-    pub(super) fn is_beyond(&self) -> Option<String> {
-        let [farthest, valid] = self.beyond_m?;
-        let far = metres_of(farthest);
-        Some(format!(
-            "{}, and devices are up to {far} m away: the figures may be far off.",
-            beyond(valid)
-        ))
     }
 
     fn warnings(&self) -> Vec<String> {

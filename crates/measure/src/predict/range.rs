@@ -43,6 +43,18 @@ pub(super) fn beyond(metres: f64) -> String {
     format!("Nothing is known beyond {} m, where the model of the place ends", metres_of(metres))
 }
 
+impl PredictAnswer {
+    /// Says that devices are where nothing is known of the place: the figures are of a model beyond its end.
+    pub(super) fn is_beyond(&self) -> Option<String> {
+        let [farthest, valid] = self.beyond_m?;
+        let far = metres_of(farthest);
+        Some(format!(
+            "{}, and devices are up to {far} m away: the figures may be far off.",
+            beyond(valid)
+        ))
+    }
+}
+
 /// Prints the interval of a range; none where the range is not known.
 pub(super) fn range_interval(it: &OperatingPoint) -> Option<String> {
     let known = it.range_m.filter(|_| !it.range_is_bounded)?;

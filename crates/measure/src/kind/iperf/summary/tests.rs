@@ -91,10 +91,11 @@ fn a_udp_test_with_the_servers_report() {
     assert_eq!(label::result(&got["loss"].settings).as_deref(), Some("40 Mbit/s offered"));
 }
 
-/// What waited for the server was not sent faster.
+/// A server that waits for its turn reads a part late, and its own time is too short.
 #[test]
 fn no_more_arrives_than_was_sent() {
-    let seconds = (0..3).map(|it| part(Observer::Sender, it, 1000 * it, 1000 * (it + 1), 1_000_000));
+    let seconds =
+        (0..3).map(|it| part(Observer::Sender, it, 1000 * it, 1000 * (it + 1), 1_000_000));
     let sent = Interval { total: true, ..part(Observer::Sender, 3, 0, 3000, 3_000_000) };
     let (datagrams, lost) = (Some(2041), Some(0));
     let report = part(Observer::Peer, 0, 60, 3000, 3_000_000);
