@@ -11,11 +11,10 @@ use serde::Serialize;
 const MOMENT_MS: u64 = 1000;
 
 /// Lines of one failure follow each other within so many, where no time is known.
-/// Lines of one failure at most, whatever their times.
-const BURST_LINES: u64 = 12;
-
-/// Lines within which they are of one moment where no time is known.
 const MOMENT_LINES: u64 = 3;
+
+/// Lines of one failure follow each other within so many, whatever their times.
+const BURST_LINES: u64 = 12;
 
 /// Time behind a failure after which it would have come again, in milliseconds.
 const PAST_MS: u64 = 300_000;
