@@ -84,7 +84,7 @@ struct MqttArgs {
     #[arg(short, long, default_value_t = 64, value_name = "BYTES")]
     size: u32,
     /// Offered rates, messages a second, one after the other [default: as fast as it goes]
-    #[arg(short, long, value_delimiter = ',', value_name = "RATE")]
+    #[arg(short, long, value_parser = offered, value_delimiter = ',', value_name = "RATE")]
     rate: Vec<f64>,
     /// Offered rates from LOW to HIGH, in steps of 1, 2, 5, 10, 20, …
     #[arg(long, value_parser = range, conflicts_with = "rate", value_name = "LOW..HIGH")]
@@ -149,8 +149,14 @@ struct Range {
     high: f64,
 }
 
-/// Messages a second between which a range may be: its steps are few.
+/// Messages a second that may be offered: a range of them has few steps.
 const RATES: RangeInclusive<f64> = 0.001..=1e9;
+
+fn offered(text: &str) -> Result<f64, String> {
+    let (least, most) = (RATES.start(), RATES.end());
+    let rate = text.trim().parse().ok().filter(|it| RATES.contains(it));
+    rate.ok_or_else(|| format!("write messages a second, from {least} to {most}"))
+}
 
 fn range(text: &str) -> Result<Range, String> {
     let wanted = "write LOW..HIGH in messages a second, such as 10..20000";

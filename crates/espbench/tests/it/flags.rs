@@ -199,6 +199,7 @@ fn a_flag_that_does_nothing_is_an_error() {
         ("lab show shield-box -o a.svg", "--output"),
         ("lab check esp32 --seed 3", "--seed"),
         ("rate mqtt 127.0.0.1 --in-flight 5", "--in-flight"),
+        ("rate mqtt 127.0.0.1 --rate 0", "--rate"),
         ("rate mqtt 127.0.0.1 --listen --topic a --rate 5", "--rate"),
         ("rate mqtt 127.0.0.1 --listen --topic a --retain", "--retain"),
         ("rate mqtt 127.0.0.1 --cert a.pem", "--key"),
