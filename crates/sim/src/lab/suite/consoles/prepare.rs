@@ -108,7 +108,9 @@ pub(in crate::lab::suite) fn able(work: &EspNow, scene: &Scene) -> Result<(), Su
         return unable(format!("one job serves {JOB_MAX} devices at most, not {}", work.devices));
     }
     if work.test == EspNowTest::Provisioning && scene.routers.is_empty() {
-        return unable("provisioning needs a network, and there is no router to join; add a [[router]]".into());
+        return unable(
+            "provisioning needs a network, and there is no router to join; add a [[router]]".into(),
+        );
     }
     match work.test {
         EspNowTest::Ota => {
