@@ -212,9 +212,7 @@ impl Cell {
         let is_image = |it: &Setting| it.key() == SettingKey::Image;
         self.unit == "packets" && !self.settings.is_empty() || self.settings.iter().any(is_image)
     }
-}
 
-impl Cell {
     /// Makes a cell of an estimate.
     #[must_use]
     pub fn of(estimate: Estimate, id: Identity, unit: &str, origin: Origin) -> Self {

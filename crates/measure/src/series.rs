@@ -6,7 +6,7 @@ use crate::report::digest::RateCurve;
 use crate::run::Recorded;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
-use espbench_model::sample::{Fate, Interval, Link, Observer, Probe, Sample};
+use espbench_model::sample::{Cause, Fate, Interval, Link, Observer, Probe, Sample};
 use espbench_model::time::{Duration, Instant};
 
 /// An interval counts as whole from this share of its length.
@@ -305,7 +305,10 @@ impl MessageSpan {
 
     pub(crate) fn add(&mut self, probe: &Probe) {
         self.first_due = Some(self.first_due.map_or(probe.due, |it| it.min(probe.due)));
-        self.last_due = self.last_due.max(Some(probe.due));
+        // A sample of a message that had been counted before has no time of its own at which it was due.
+        if !matches!(probe.fate, Fate::Duplicate | Fate::Late | Fate::Lost(Cause::Stopped)) {
+            self.last_due = self.last_due.max(Some(probe.due));
+        }
         if probe.fate == Fate::Delivered {
             self.last = self.last.max(probe.received);
         }
@@ -325,7 +328,8 @@ impl MessageSpan {
         };
         let (begin, end) = (self.sender.map(|it| it.0), self.sender.map(|it| it.1));
         let (start, offering) = match periods {
-            // The period of the last message is part of the time. That of one client among several is longer.
+            // The period of the last message is part of the time. The sender's own end is none: with several clients it lies
+            // one client's period after the last message, and that is longer than the period of all together.
             Some(periods) => (self.first_due, periods.max(between(self.first_due, self.last_due))),
             None => (begin.or(self.first_due), between(begin, end)),
         };

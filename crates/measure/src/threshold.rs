@@ -97,6 +97,9 @@ impl Variant {
     }
 }
 
+/// Metrics of the losses of a test in both directions at once.
+const LOSSES: [&str; 2] = ["loss_rx", "loss_tx"];
+
 /// A limit on one metric of all cells that it matches.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Threshold {
@@ -148,7 +151,7 @@ impl Threshold {
     #[must_use]
     pub fn matches(&self, cell: &Cell) -> bool {
         // A test in both directions at once has a loss of each.
-        let is_loss = self.metric == "loss" && ["loss_rx", "loss_tx"].contains(&&*cell.id.metric);
+        let is_loss = self.metric == "loss" && LOSSES.contains(&&*cell.id.metric);
         (cell.id.metric == self.metric || is_loss)
             && self.table.as_ref().is_none_or(|table| *table == wifi::kind_of(&cell.id.table))
             && self.payload_bytes.is_none_or(|bytes| cell.id.payload_bytes == Some(bytes))
@@ -181,7 +184,8 @@ impl Threshold {
 
     fn one(&self, place: &str, cell: &Cell) -> Check {
         let limits = || self.min.iter().chain(&self.max);
-        let mut threshold = self.to_string();
+        let of_cell = Self { metric: cell.id.metric.clone(), ..self.clone() };
+        let mut threshold = of_cell.to_string();
         if let Some(other) = limits().find(|q| in_unit_of(q, cell).is_none()) {
             threshold = format!("{threshold} ({} is not {})", other, unit_words(&cell.unit));
         }
@@ -287,6 +291,22 @@ mod tests {
         let open = Cell { ci_high: None, ..cell("rtt_p99", 100, 1.0, 0.5, "ms") };
         assert!(!outcome(&strict, &open), "an end that is not known does not hold");
         assert_eq!(strict.to_string(), "rtt_p99 <= 20 ms, by its interval");
+    }
+
+    /// A test in both directions at once has two losses, and one that is not known holds nothing.
+    #[test]
+    fn a_limit_on_loss_is_one_on_both_directions() {
+        let loss = |metric: &str, value| cell(metric, 100, value, 0.5, "percent");
+        let unknown = Cell { value: None, ..loss("loss_rx", 0.0) };
+        let checks = |cells: &[Cell]| -> Vec<(String, bool)> {
+            let checks = limit("loss", None, Some("1 %")).check([("here".into(), cells)]);
+            checks.into_iter().map(|it| (it.threshold, it.passed)).collect()
+        };
+        let told =
+            |rx, tx| [("loss_rx <= 1 %".to_string(), rx), ("loss_tx <= 1 %".to_string(), tx)];
+        assert_eq!(checks(&[loss("loss_rx", 0.5), loss("loss_tx", 2.0)]), told(true, false));
+        assert_eq!(checks(&[unknown, loss("loss_tx", 0.5)]), told(false, true));
+        assert_eq!(checks(&[loss("loss", 0.5)]), [("loss <= 1 %".to_string(), true)]);
     }
 
     #[test]

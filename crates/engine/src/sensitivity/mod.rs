@@ -206,16 +206,18 @@ fn figures(
 fn headlines(report: &Report) -> Vec<HeadlineFigure> {
     let mut list = Vec::new();
     for group in &report.glance {
+        // Where a kind is divided, a row's place leaves out what its own part shares.
+        let of_kind =
+            report.glance.iter().filter(|it| it.kind == group.kind && it.name == group.name);
+        let part = if of_kind.count() > 1 { group.shared.as_str() } else { "" };
         for row in &group.rows {
             for (metric, value) in group.metrics.iter().zip(&row.values) {
                 let Some(value) = value.map(|it| it.value).filter(|it| *it > 0.0) else { continue };
-                let cell = format!("{} {}", group.kind, row.place);
+                let words = [group.kind.as_str(), part, row.place.as_str()];
+                let cell =
+                    words.into_iter().filter(|it| !it.is_empty()).collect::<Vec<_>>().join(" ");
                 let metric = format!("{} {}", metric.quantity, metric.statistic);
-                list.push(HeadlineFigure {
-                    cell: cell.trim().into(),
-                    metric: metric.trim().into(),
-                    value,
-                });
+                list.push(HeadlineFigure { cell, metric: metric.trim().into(), value });
             }
         }
     }

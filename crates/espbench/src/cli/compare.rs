@@ -13,6 +13,7 @@ use espbench_measure::compare::{
     sides as sides_of, vanished,
 };
 use espbench_measure::label;
+use espbench_measure::metric::{self, Better};
 use espbench_measure::report::{Report, SCHEMA};
 use espbench_measure::run::RunFacts;
 use espbench_measure::table::compared;
@@ -125,6 +126,15 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     let Some(limit) = args.threshold else { return Ok(ExitCode::SUCCESS) };
     let gated = gate(&comparisons, &Tolerance::of_part(limit));
+    let is_judged =
+        |it: &Comparison| metric::better(&it.ours.id.metric, &it.ours.unit) != Better::Neither;
+    if gated.judged == 0 && !comparisons.is_empty() && !comparisons.iter().any(is_judged) {
+        bail!(
+            UserError::new(format!("nothing of {} and {} can be judged", args.this, args.other))
+                .because("of these figures neither direction is worse")
+                .remedy("name figures that can be worse: --metric, such as loss or rtt_p99")
+        );
+    }
     if gated.judged == 0 {
         bail!(
             UserError::new(format!("nothing of {} and {} can be judged", args.this, args.other))

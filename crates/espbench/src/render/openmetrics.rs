@@ -130,7 +130,7 @@ impl Text<'_> {
 
     fn latency(&mut self) {
         let help = "Round trip, or time from when a message was due to its arrival; quantiles are at \
-                    most 0.8 % too large.";
+                    most one part in 2048 off.";
         self.family("espbench_latency_seconds", "summary", "seconds", help);
         for cell in &self.run.cells {
             let (mut n, mut sum) = (0, 0.0);

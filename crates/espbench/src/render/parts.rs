@@ -6,6 +6,8 @@ use espbench_measure::metric;
 use espbench_measure::plan::Goal;
 use espbench_measure::report::{GlanceGroup, GlanceRow, GlanceValue};
 use espbench_measure::table::unit_sign;
+use espbench_model::text::count;
+use std::collections::BTreeSet;
 
 /// Kinds of test of one plan that each have rows of their own, at most.
 const FEW: usize = 3;
@@ -90,33 +92,37 @@ fn listed(words: &[&str]) -> String {
 pub(super) fn title(groups: &[GlanceGroup], plan: &str) -> String {
     let names = names(groups);
     match groups {
-        [first, others @ ..] if others.iter().all(|it| it.name == first.name) => {
-            match kinds(groups) {
-                kind if kind == first.name => kind,
-                kinds => format!("{}: {kinds}", first.name),
-            }
-        }
+        [first, ..] if plans(groups) == 1 => match kinds(groups) {
+            kind if kind == first.name => kind,
+            kinds => format!("{}: {kinds}", first.name),
+        },
         // A log has no plan: it holds tests.
         _ if plan.is_empty() => listed(&names.iter().map(String::as_str).collect::<Vec<_>>()),
-        _ => format!("{} suites", groups.len()),
+        _ => count(plans(groups), "suite"),
     }
 }
 
-/// Returns what tells the groups apart: the plan's name, the kind of test where it is one plan, and the figure that leads where
-/// it is one kind, too.
+/// Returns what tells the groups apart: the plan's name where there are several plans, the kind of test where a plan has several
+/// groups, and the figure that leads where it has several of one kind.
 pub(super) fn names(groups: &[GlanceGroup]) -> Vec<String> {
+    let is_one_plan = plans(groups) == 1;
     let name = |it: &GlanceGroup| {
-        let same_plan = || groups.iter().filter(|other| other.name == it.name);
-        if same_plan().count() == 1 {
+        let of_plan = || groups.iter().filter(|other| other.name == it.name);
+        if of_plan().count() == 1 {
             return it.name.clone();
         }
-        let leads = it.metrics.first().map_or("", |it| it.quantity.as_str());
-        match same_plan().filter(|other| other.kind == it.kind).count() {
-            1 => it.kind.clone(),
-            _ => format!("{} {leads}", it.kind),
-        }
+        let plan = if is_one_plan { "" } else { it.name.as_str() };
+        let is_lone = of_plan().filter(|other| other.kind == it.kind).count() == 1;
+        let lead = it.metrics.first().filter(|_| !is_lone).map_or("", |it| it.quantity.as_str());
+        let words = [plan, it.kind.as_str(), lead];
+        words.into_iter().filter(|it| !it.is_empty()).collect::<Vec<_>>().join(" ")
     };
     groups.iter().map(name).collect()
+}
+
+/// Counts the plans that groups are of.
+fn plans(groups: &[GlanceGroup]) -> usize {
+    groups.iter().map(|it| it.name.as_str()).collect::<BTreeSet<_>>().len()
 }
 
 /// Returns whether the groups are a few kinds of test of one plan, without published figures beside them:

@@ -112,7 +112,7 @@ fn marked(out: &mut String, (style, mark): (Style, &str), text: &str, columns: u
 pub(super) fn energy_lines(energy: &EnergyBudget) -> Vec<(&'static str, String)> {
     let mut lines = Vec::new();
     let mut current = match &energy.mean_ma {
-        Some(it) => format!("{} each at the chip's supply", in_two_digits(it, "mA")),
+        Some(it) => format!("{} each, as the chip draws it", in_two_digits(it, "mA")),
         None => "unknown".into(),
     };
     if let (Some(days), Some(battery)) = (&energy.life_days, &energy.battery) {
@@ -124,7 +124,7 @@ pub(super) fn energy_lines(energy: &EnergyBudget) -> Vec<(&'static str, String)>
             ));
         }
         lines.push(("battery", text));
-        current.push_str(&format!("; battery: {battery}"));
+        current.push_str(&format!("; battery {battery}"));
     }
     lines.push(("current", current));
     let all: f64 = energy.parts.iter().map(|it| it.message_mc).sum();

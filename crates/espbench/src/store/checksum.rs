@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 /// Name of the checksum among the facts of a cell.
 const FACT: &str = "checksum";
 
-/// Digits of each number of it, so that it is known under any name.
+/// Digits of each of its numbers: a form by which it is found under a damaged name.
 const DIGITS: usize = 16;
 
 /// A checksum of values in their order. Each step is a bijection of what came before, so that no single changed value goes

@@ -41,6 +41,24 @@ fn several_suites_have_a_line_each() {
     assert!(answer.contains("½   1   2"), "{answer}");
 }
 
+/// There is no column of each for all, and none of them vanishes; a suite keeps its name.
+#[test]
+fn several_tests_of_one_kind_each_show_their_figure() {
+    let bench = TestDir::new();
+    let tests =
+        ["\"ping\"\ncount = 20", "\"ota\"", "\"handshake\"", "\"throughput\"\ntime = \"1 s\""];
+    let block = |test: &str| format!("[[measure]]\nkind = \"esp-now\"\ntest = {test}\n");
+    bench.write("mix.toml", &format!("name = \"mix\"\n{}", tests.map(block).concat()));
+    let answer = bench.run(&["run", "mix.toml", "-q"]).ok();
+    for name in ["round trip", "update", "handshake", "sent"] {
+        let rows = answer.lines().filter(|it| it.contains(&format!("esp-now {name}"))).count();
+        assert_eq!(rows, 1, "{name}: {answer}");
+    }
+    let answer = bench.run(&["run", "mix.toml", "wifi-mqtt-rate", "-q"]).ok();
+    assert!(answer.starts_with("2 suites, on sim"), "{answer}");
+    assert!(answer.contains("  wifi-mqtt-rate  ") && answer.contains("  mix esp-now "), "{answer}");
+}
+
 #[test]
 fn a_plan_of_two_kinds_of_test_has_rows_of_each() {
     let bench = TestDir::new();

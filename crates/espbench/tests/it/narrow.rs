@@ -66,6 +66,8 @@ fn no_suite_is_cut_on_a_narrow_terminal() {
     // Titles keep the lab and the seed.
     let text = fits(&bench, &["report", "one-way-latency-1"]);
     assert!(text.contains("seed 3"), "{text}");
+    // Of 20 repetitions the largest is a mean.
+    assert!(text.contains("mean of max"), "{text}");
     fits(&bench, &["runs"]);
 }
 

@@ -112,6 +112,22 @@ fn replies_of_which_some_are_changed_count_as_lost() {
 }
 
 #[test]
+fn replies_that_come_late_are_named() {
+    let bench = TestDir::new();
+    let peer = Peer::start(|n, _| {
+        if n == 5 {
+            std::thread::sleep(std::time::Duration::from_millis(300));
+        }
+        1
+    });
+    let few = ["-n", "20", "--discard", "0", "--binary", "-w", "1", "-t", "100 ms"];
+    let ran = echo(&bench, &peer, &few);
+    assert_eq!(ran.status, Some(0), "{}", ran.err);
+    assert!(ran.out.contains("! Late: 1 of 20 came after they had been given up"), "{}", ran.out);
+    assert_eq!(value(&json(&bench), "loss"), Some(0.0));
+}
+
+#[test]
 fn a_flood_of_copies_is_counted_and_not_kept() {
     let bench = TestDir::new();
     let peer = Peer::start(|_, _| 20);

@@ -7,7 +7,7 @@ use crate::kind;
 use crate::label;
 use crate::metric::{self, Better};
 use crate::plan::PlanSet;
-use crate::report::{GlanceValue, Report};
+use crate::report::{GlanceGroup, GlanceValue, Report};
 use crate::settings::Settings;
 use crate::truth::CellGroup;
 use alloc::borrow::Cow;
@@ -160,12 +160,13 @@ fn pair(
         Some(GlanceValue { value: value?, ci_low, ci_high, fitted: false, of: None })
     };
     let kind = test.workload.kind();
-    let group = report
-        .glance
-        .iter()
-        .find(|it| it.kind == kind && Some(&it.name) == ours.test.suite.as_ref());
-    let group = group.or_else(|| report.glance.iter().find(|it| it.kind == kind));
-    let leads = group.is_some_and(|it| it.metrics.iter().any(|it| it.metric == ours.id.metric));
+    let of_kind = || report.glance.iter().filter(|it| it.kind == kind);
+    let is_of_suite = |it: &&GlanceGroup| Some(&it.name) == ours.test.suite.as_ref();
+    let shows = |it: &GlanceGroup| it.metrics.iter().any(|it| it.metric == ours.id.metric);
+    let leads = match of_kind().any(|it| is_of_suite(&it)) {
+        true => of_kind().filter(is_of_suite).any(shows),
+        false => of_kind().any(shows),
+    };
     let found = compare::pair(&scattered(ours, theirs), theirs);
     // Held against another run, a fitted lab is tested.
     let fitted = theirs.test.fitted_run.as_deref() == Some(report.run.name.as_str());

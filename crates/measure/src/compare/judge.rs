@@ -33,9 +33,8 @@ pub(super) fn judge(pair: &CellPair) -> Comparison {
     // What a document has of something else is no counterpart: a number over it says nothing.
     let is_counterpart = reasons.is_empty() || other.origin != Origin::Published;
     let verdict = if reasons.is_empty() {
-        // A ratio to zero does not exist, but a difference from it does.
-        let by_difference = metric::is_proportion(&ours.unit) || ratio.value.is_none();
-        let by = if by_difference { (&difference, 0.0) } else { (&ratio, 1.0) };
+        let is_difference = super::by_difference(&ours.unit, ratio.value);
+        let by = if is_difference { (&difference, 0.0) } else { (&ratio, 1.0) };
         found.verdict(ours, known, by)
     } else {
         Verdict::NotComparable(reasons)

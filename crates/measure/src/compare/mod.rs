@@ -273,16 +273,16 @@ pub struct Comparison {
     pub notes: Vec<String>,
 }
 
-impl Comparison {
-    /// Returns whether a verdict goes by the difference: of shares, and where there is no ratio.
-    fn is_by_difference(&self) -> bool {
-        metric::is_proportion(&self.ours.unit) || self.ratio.is_none()
-    }
+/// Returns whether a verdict goes by the difference: of shares, and where there is no ratio, as of what was zero.
+fn by_difference(unit: &str, ratio: Option<f64>) -> bool {
+    metric::is_proportion(unit) || ratio.is_none()
+}
 
+impl Comparison {
     /// Returns whether the two differ, and the end of the interval is missing that could show that ours is worse.
     #[must_use]
     pub fn is_open(&self) -> bool {
-        let (low, high, differs) = if self.is_by_difference() {
+        let (low, high, differs) = if by_difference(&self.ours.unit, self.ratio) {
             let differs = self.difference.is_some_and(|it| it != 0.0);
             (self.difference_low, self.difference_high, differs)
         } else {

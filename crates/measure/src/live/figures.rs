@@ -176,6 +176,7 @@ impl RatesSoFar {
         ObserverTimes {
             sending: sending_observers(observer).iter().find_map(|it| of(*it)),
             last: if receives { all() } else { of(observer) },
+            is_report: observer == Observer::Peer,
         }
     }
 }

@@ -1,9 +1,9 @@
 //! Quantiles of times as they come, in bounded memory.
 //!
 //! A histogram with buckets of equal relative width, as HdrHistogram has (Tene, "HdrHistogram: a high
-//! dynamic range histogram"): 1024 to each power of two, and a quantile is the middle of one, so that it is at most one part
-//! in 2048 off: less than the three digits that are shown. The result of a cell is exact, from all its samples ([`quantile`](espbench_stats::quantile)); this is for
-//! what is shown meanwhile.
+//! dynamic range histogram"): 1024 to each power of two. A quantile is the middle of one, and so at most one
+//! part in 2048 off, which the three digits that are shown hardly tell. The result of a cell is exact, from all
+//! its samples ([`quantile`](espbench_stats::quantile)); this is for what is shown meanwhile.
 
 use alloc::vec::Vec;
 use core::time::Duration;

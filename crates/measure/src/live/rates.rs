@@ -54,6 +54,8 @@ pub(super) struct ObserverTimes {
     pub(super) sending: Option<Duration>,
     /// Until the last of it came.
     pub(super) last: Option<Duration>,
+    /// Whether a server reports it.
+    pub(super) is_report: bool,
 }
 
 /// Rates of one observer's intervals.
@@ -160,7 +162,10 @@ impl MeanRate {
         let (slots, length) = kind.slots(told.sending.unwrap_or(self.span));
         let lacks = self.links.len() > 1 && self.whole.n < slots as u64;
         if !self.several && !lacks {
-            return self.whole.value().or(self.totals);
+            // Of what is no more than a report the time is at least the sender's.
+            let report = told.last.filter(|_| told.is_report);
+            let of_report = || report.and_then(|it| megabits(self.moved[1], it));
+            return self.whole.value().or_else(of_report).or(self.totals);
         }
         if slots > 0 && self.without_parts.is_empty() {
             let rates = SendingSlots::from(self.first?, (slots, length))?;

@@ -32,7 +32,7 @@ impl PredictAnswer {
             PredictQuestion::OnAir(force) => self.on_air(force),
             PredictQuestion::Range(wanted) => self.range(wanted),
         };
-        for first in self.cannot_give().into_iter().chain(self.is_beyond()) {
+        for first in self.cannot_give().into_iter().chain(self.beyond_place()) {
             lines.insert(0, first);
         }
         if let Some(first) = lines.first_mut() {
@@ -52,7 +52,8 @@ impl PredictAnswer {
 
     /// Returns the answer in a sentence, where the figures alone are none.
     pub(super) fn verdict(&self) -> Option<String> {
-        let parts = [self.is_beyond(), self.cut_short(), self.cannot_give(), self.whole_verdict()];
+        let parts =
+            [self.beyond_place(), self.cut_short(), self.cannot_give(), self.whole_verdict()];
         let lines: Vec<String> = parts.into_iter().flatten().collect();
         let lines: Vec<String> = lines.iter().map(|it| capitalized(it)).collect();
         (!lines.is_empty()).then(|| lines.join(" "))

@@ -58,7 +58,7 @@ impl PredictAnswer {
         let (over, more) = match end {
             SearchEnd::OutOfTime => ("The time was over", "--time-limit gives it more."),
             SearchEnd::Found | SearchEnd::Interrupted => {
-                ("The search was stopped", "Ask again for the rest.")
+                ("The search was stopped", "Ask again and let it end.")
             }
         };
         let first = match largest.best {

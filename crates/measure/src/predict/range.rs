@@ -44,8 +44,8 @@ pub(super) fn beyond(metres: f64) -> String {
 }
 
 impl PredictAnswer {
-    /// Says that devices are where nothing is known of the place: the figures are of a model beyond its end.
-    pub(super) fn is_beyond(&self) -> Option<String> {
+    /// Says that devices are farther away than the model of the place reaches.
+    pub(super) fn beyond_place(&self) -> Option<String> {
         let [farthest, valid] = self.beyond_m?;
         let far = metres_of(farthest);
         Some(format!(

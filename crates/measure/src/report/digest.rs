@@ -25,7 +25,7 @@ pub(crate) struct Digest {
     pub(crate) workload: Workload,
     pub(crate) ordinal: u32,
     pub(crate) repetition: u32,
-    /// Number of repetitions whose figures it has as means.
+    /// Number of repetitions that its figures are the means of.
     pub(crate) repetitions: u32,
     /// Everything that tells it from the plan's other cells of its kind.
     pub(crate) settings: Settings,

@@ -29,7 +29,7 @@ pub const BARS: usize = 10;
 /// Metrics of a group at most.
 const METRICS: usize = 4;
 
-/// The figures of one plan and kind of test: a suite.
+/// The figures of one plan and kind of test: a suite, or a part of one whose cells share no figure with the others.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GlanceGroup {
     /// Name of the plan; that of the kind of test where there is no plan.
@@ -247,7 +247,7 @@ fn warning_on(digest: &Digest, advice: Advice) -> Warning {
     Warning { place, cell: digest.ordinal + 1, workload, advice }
 }
 
-/// Cells of one plan and kind of test, and what leads among their figures.
+/// Cells of a group, and what leads among their figures.
 struct GroupParts<'a> {
     plan: Option<&'a PlanPart>,
     kind: &'a str,
@@ -319,19 +319,20 @@ fn printed<'a>(digest: &'a Digest, headline: &Headline) -> Option<&'a Cell> {
     digest.cells.iter().find(|it| kind.exact(&it.id.metric) == Some(headline.metric))
 }
 
-/// Divides the cells of one kind where more figures lead than there are columns: by the one that leads in each.
+/// Divides the cells of one kind by the figure that leads in each, where some cell would have none in the columns of all.
 fn parts_of(kind: &str, goal: Option<Goal>, cells: &[Digest], plan: &[&Digest]) -> Vec<Vec<usize>> {
     let all = candidates(kind, goal, cells, plan);
-    if all.len() <= METRICS {
-        return alloc::vec![(0..cells.len()).collect()];
-    }
     let leading = |digest: &Digest| {
         all.iter().position(|it| digest.cell(it.metric).and_then(value).is_some())
     };
-    let mut parts: Vec<(Option<usize>, Vec<usize>)> = Vec::new();
+    if cells.iter().filter_map(leading).all(|it| it < METRICS) {
+        return alloc::vec![(0..cells.len()).collect()];
+    }
+    let mut parts: Vec<(usize, Vec<usize>)> = Vec::new();
+    // A cell without any figure stands with the one before it.
+    let mut lead = cells.iter().find_map(leading).unwrap_or_default();
     for (at, digest) in cells.iter().enumerate() {
-        // A cell without any figure stands with the one before it.
-        let lead = leading(digest).or_else(|| parts.last().and_then(|it| it.0));
+        lead = leading(digest).unwrap_or(lead);
         match parts.iter_mut().find(|it| it.0 == lead) {
             Some((_, part)) => part.push(at),
             None => parts.push((lead, alloc::vec![at])),

@@ -137,7 +137,7 @@ impl Report {
         });
         let late = |l: &Losses| l.others.get(Fate::Late.name()).copied().unwrap_or_default();
         let late = summed(&self.losses, late).map(|(n, probes, place)| {
-            format!("Late: {n} of {probes} came after the time-out ({place}); no figure has their times.")
+            format!("Late: {n} of {probes} came after they had been given up ({place}); no figure has their times.")
         });
         doubts.extend(changed.into_iter().chain(again).chain(late));
         doubts

@@ -7,7 +7,6 @@ use crate::cell::Cell;
 use crate::compare;
 use crate::kind;
 use crate::label;
-use crate::settings::Settings;
 use alloc::string::String;
 use alloc::vec::Vec;
 use espbench_model::workload::Workload;
@@ -80,7 +79,7 @@ pub(super) fn losses(all: Vec<(Workload, OfCell)>) -> Vec<OfCell> {
         match same.filter(|_| is_pooled(&workload)) {
             Some((cell, sum)) => {
                 *cell = (ordinal, 0);
-                sum.place = label::place(workload.kind(), &Settings::of(&workload), 0);
+                sum.place = label::of_workload(&workload);
                 sum.add(&losses);
             }
             None => pooled.push(((ordinal, repetition), losses)),

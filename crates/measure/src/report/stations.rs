@@ -76,7 +76,8 @@ impl Stations {
                 Some(slots) => {
                     let parts = || it.parts.iter().copied().filter(came);
                     // A station's own rate is of its own time, however late it began.
-                    let own = slots.beginning(parts().map(|it| it.start).min()?);
+                    let Some(begin) = parts().map(|it| it.start).min() else { return Some(0.0) };
+                    let own = slots.beginning(begin);
                     mean(&own.megabits(parts().map(Into::into)))
                 }
                 None => {

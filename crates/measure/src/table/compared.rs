@@ -94,10 +94,9 @@ pub fn undecided(comparisons: &[Comparison]) -> Option<String> {
     let [name, this, other, ratio] =
         texts(most, Apart::of(comparisons)).map(Option::unwrap_or_default);
     let ratio = if ratio.is_empty() { ratio } else { format!(" (x {ratio})") };
-    let (has, them) = if open.len() == 1 { ("has", "it") } else { ("have", "them") };
+    let differ = if open.len() == 1 { "differs" } else { "differ" };
     Some(format!(
-        "{} that {has} no interval with both ends differ by more than a tenth, and nothing is shown of {them}; the largest change: {name}, {this} \
-         against {other}{ratio}",
+        "{} {differ} by more than a tenth, with no interval that could show it; the largest change: {name}, {this} against {other}{ratio}",
         count(open.len(), "result")
     ))
 }

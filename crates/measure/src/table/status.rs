@@ -60,8 +60,7 @@ pub fn facts(report: &Report) -> Table {
 }
 
 /// Returns the table of advice; `None` where there is none. One kind of advice about many cells of
-/// a kind is one piece of advice, with the figures of the cell that has the fewest samples, or of
-/// the first.
+/// a kind is one piece of advice, with the figures of the worst cell.
 #[must_use]
 pub fn warnings(report: &Report) -> Option<Table> {
     let mut groups: Vec<Vec<&Warning>> = Vec::new();

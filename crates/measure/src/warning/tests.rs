@@ -11,7 +11,7 @@ use espbench_model::fact::{self, CertificateCheck};
 use espbench_model::random::Xoshiro256PlusPlus;
 use espbench_model::sample::{Interval, Observer, Probe, Sample};
 use espbench_model::time::Instant;
-use espbench_model::workload::{Iperf, MqttMode, MqttRate, UdpEcho, Workload};
+use espbench_model::workload::{Iperf, MqttMode, MqttRate, Transport, UdpEcho, Workload};
 use espbench_stats::Estimate;
 
 fn at(ms: f64) -> Instant {
@@ -206,7 +206,8 @@ fn a_sender_that_keeps_half_the_rate_is_behind() {
     assert_eq!(kinds(&every(10.1)), []);
 
     let Some(Workload::Iperf(iperf)) = defaults("iperf") else { panic!("no default") };
-    let offered = Iperf { bandwidth: Some(40_000_000), ..iperf };
+    let limited = Iperf { bandwidth: Some(40_000_000), ..iperf };
+    let offered = Iperf { transport: Transport::Udp, ..limited };
     let total = |bytes| {
         Sample::Interval(Interval {
             total: true,
@@ -220,6 +221,8 @@ fn a_sender_that_keeps_half_the_rate_is_behind() {
     let wanted = Advice::SenderBehind { asked: 40.0, kept: 20.0, unit: "Mbit/s".into() };
     assert_eq!(kinds(&slow), [wanted]);
     assert_eq!(kinds(&recorded(Workload::Iperf(offered), vec![total(5_000_000)])), []);
+    let over_tcp = recorded(Workload::Iperf(limited), vec![total(2_500_000)]);
+    assert_eq!(kinds(&over_tcp), [], "over TCP a rate is a limit");
 }
 
 /// A station that answers right after the next beacon, to probes sent at any time.

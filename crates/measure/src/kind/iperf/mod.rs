@@ -251,7 +251,8 @@ impl TestKind for Iperf {
     }
 
     fn pace(&self, recorded: &Recorded) -> Option<SenderPace> {
-        let asked = self.bandwidth? as f64 / 1e6;
+        // Over TCP a rate is no more than a limit: what was sent is the result.
+        let asked = self.bandwidth.filter(|_| self.transport == Transport::Udp)? as f64 / 1e6;
         Some(SenderPace { asked, kept: summary::slowest_stream(self, recorded)?, unit: "Mbit/s" })
     }
 

@@ -89,12 +89,15 @@ pub(super) fn summarize(
             out.throughput("throughput_sent", &sent);
             // A report of some of the streams only is not the test's.
             if reported.totals.len() == sent.totals.len() {
-                out.throughput("throughput_rx", &reported.not_faster_than(&sent));
+                out.throughput("throughput_rx", &reported);
                 out.datagrams(&reported, if received.is_empty() { "" } else { "_rx" });
             } else if !sent.is_empty() && recorded.error.is_none() {
                 out.unknown(
                     "the server sent no report: only its own output tells what it received",
                 );
+                if !received.is_empty() {
+                    out.push("loss_rx", "percent", Estimate::default());
+                }
             }
             out.throughput("throughput_tx", &received);
             if sent.is_empty() {
@@ -155,7 +158,10 @@ impl ObserverCounts {
         let several = totals.len() > usize::from(workload.parallel);
         let is_told = !parts.is_empty() || several;
         let lacks = || several || lacks_intervals(&whole, workload, recorded);
-        if streams < 2 || !is_told || !lacks() {
+        // A server's own clock starts when it reads the first datagram, and what waited until then would make its rate higher
+        // than the sender's.
+        let is_report = observer == Observer::Peer && whole.is_empty() && !totals.is_empty();
+        if !is_report && (streams < 2 || !is_told || !lacks()) {
             return Self { best, rates: whole, over: None, totals };
         }
         if let Some(slots) = SendingSlots::of(workload, observer, recorded) {
@@ -179,17 +185,6 @@ impl ObserverCounts {
 
     fn sum(&self, count: impl Fn(&Interval) -> Option<u64>) -> Option<u64> {
         self.totals.iter().map(count).sum()
-    }
-
-    /// Returns what a server reports over the time in which it was sent: its own clock starts with the first datagram that it
-    /// reads, and what waited until then would make more of it than was sent.
-    fn not_faster_than(&self, sent: &Self) -> Self {
-        let span = |it: &Interval| it.end.since(it.start);
-        let least = sent.totals.iter().map(span).max().unwrap_or_default();
-        let over = |it: &Interval| megabits(it.bytes, span(it).max(least));
-        let is_report = self.rates.is_empty() && self.over.is_none() && !self.totals.is_empty();
-        let over = if is_report { self.totals.iter().map(over).sum() } else { self.over };
-        Self { rates: self.rates.clone(), over, best: self.best, totals: self.totals.clone() }
     }
 
     /// Returns the rate of the totals: the sum of each stream's own rate.

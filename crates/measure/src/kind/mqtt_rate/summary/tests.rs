@@ -104,7 +104,10 @@ fn a_rate_of_several_clients_is_over_the_periods_of_all() {
         end: at(16 + 1900 + 1000),
         ..Interval::default()
     };
-    let samples = (0..20).map(message).chain([Sample::Interval(whole)]);
+    // A copy that nobody waits for any more is due when it comes.
+    let (due, fate) = (at(5000), Fate::Duplicate);
+    let copy = Sample::Probe(Probe { due, received: Some(due), fate, ..Probe::default() });
+    let samples = (0..20).map(message).chain([copy, Sample::Interval(whole)]);
     let cells = cells(MqttMode::Offered(10.0), samples.collect());
     let value = |metric| cell(&cells, metric).value.unwrap();
     assert_eq!((value("message_rate_offered"), value("message_rate")), (10.0, 10.0));
