@@ -11,6 +11,7 @@
 //! | `watch` | a room, simulated, and what was on the air of it |
 //! | `questions` | [`fleet`], [`rate`] and [`rate_in_force`]: from a question to its answer |
 //! | `largest` | [`largest_fleet`]: the search for it |
+//! | `of_lab` | what a question sets of a lab to another value than the lab's file |
 //! | `frames` | [`frames()`]: one long frame or several short ones |
 //! | `range` | [`range()`]: how far messages reach |
 //! | `changes` | changes of a fleet's setting, each simulated alone |
@@ -25,6 +26,7 @@ mod error;
 mod firmware;
 mod frames;
 mod largest;
+mod of_lab;
 mod questions;
 mod range;
 mod reach;

@@ -177,6 +177,9 @@ impl Predictor {
     /// # Errors
     /// The mistake in the lab; a message that is too long for its firmware.
     pub fn new(mut setup: PredictSetup, library: Library) -> Result<Self, PredictError> {
+        // What the lab's file says holds where nobody says otherwise.
+        let file = library.scene(&setup.lab, &Overrides::default(), setup.seed)?;
+        setup.encrypted |= file.nodes.first().is_some_and(|it| it.settings.encrypt.enabled);
         // As many devices as the lab has: what is asked may be fewer than stand in it for sure.
         let usual =
             Overrides { channel: None, devices: None, ..change(&setup, &setup.firmware, 1) };
@@ -371,6 +374,22 @@ impl Predictor {
     #[must_use]
     pub fn usual_mode(&self) -> WifiMode {
         WifiMode::esp_now_on(self.channel())
+    }
+
+    /// Returns the mode that the lab's file gives to all devices that send; that of [`usual_mode`](Self::usual_mode)
+    /// where they have several, or their channel does not have it.
+    #[must_use]
+    pub fn own_mode(&self) -> WifiMode {
+        let mut modes = self.scene.nodes.iter().skip(1).map(|it| it.mode);
+        let first =
+            modes.next().filter(|first| modes.all(|it| it == *first) && self.band_has(*first));
+        first.unwrap_or_else(|| self.usual_mode())
+    }
+
+    /// Returns the number of devices that the lab's file has beside the listener; one at least.
+    #[must_use]
+    pub fn own_devices(&self) -> u32 {
+        (self.scene.nodes.len() as u32).saturating_sub(1).max(1)
     }
 
     /// Returns the current of a device while it sends in a mode, in milliamperes.

@@ -98,7 +98,7 @@ pub(super) fn title(groups: &[GlanceGroup], plan: &str) -> String {
         },
         // A log has no plan: it holds tests.
         _ if plan.is_empty() => listed(&names.iter().map(String::as_str).collect::<Vec<_>>()),
-        _ => count(plans(groups), "suite"),
+        _ => count(plans(groups), "suite").to_string(),
     }
 }
 

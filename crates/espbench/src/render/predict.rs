@@ -40,6 +40,10 @@ pub fn render(report: &Report, card: &Prediction, screen: Screen) -> String {
     let marked = |out: &mut String, style, mark: &str, text: &str| {
         marked(out, (style, mark), text, columns);
     };
+    if !report.overridden.is_empty() {
+        let text = format!("this question sets {}", report.overridden.join(", "));
+        marked(&mut out, colours.warning, "!", &text);
+    }
     if let Some(verdict) = &card.verdict {
         marked(&mut out, Style::new(), "", verdict);
     }

@@ -74,7 +74,7 @@ fn names(holds: impl Fn(&RadioChip) -> bool) -> String {
 /// # Errors
 /// The devices' radio does not send it, or their band does not have it.
 pub(super) fn sent(predictor: &Predictor, asked: Option<WifiMode>) -> Result<WifiMode, UserError> {
-    let mode = asked.unwrap_or_else(|| predictor.usual_mode());
+    let mode = asked.unwrap_or_else(|| predictor.own_mode());
     if predictor.sends(mode) {
         return Ok(mode);
     }

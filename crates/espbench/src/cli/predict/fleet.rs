@@ -20,16 +20,16 @@ Examples:
   espbench predict fleet --devices 1..100 --cast broadcast -o curve.html
   espbench predict fleet --loss 1% --p99 50ms --every 100ms        # the largest fleet
 
-All devices but the first send to the first, which listens. Without --devices the largest number that
-keeps the limits is looked for. Of a lab, only one whose last group has [group.line], .grid, .ring or
+All devices but the first send to the first, which listens. Without --devices a lab has its own; with
+limits, the largest number that keeps them is looked for. Of a lab, only one whose last group has [group.line], .grid, .ring or
 .cluster has places for any number. Every figure is simulated.";
 
 /// Flags.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// Devices that send: 60, 10,30,60 or 1..200 (about 16 numbers in between) [default: the largest
-    /// fleet that keeps the limits]
+    /// Devices that send: 60, 10,30,60 or 1..200 (about 16 numbers in between) [default: those of --lab, or
+    /// with limits the largest fleet that keeps them]
     #[arg(long, value_name = "DEVICES")]
     devices: Option<Numbers>,
     /// Largest fleet to try
@@ -40,7 +40,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "TIME", default_value = "30s", conflicts_with = "devices",
         value_parser = time_limit)]
     time_limit: Duration,
-    /// PHY rate: 1M, 5.5M-short, 54M, HT20-MCS7, HT40-MCS7-SGI, HE20-MCS9, LR-250K, … [default: 1M, in 5 GHz 6M]
+    /// PHY rate: 1M, 5.5M-short, 54M, HT20-MCS7, HT40-MCS7-SGI, HE20-MCS9, LR-250K, … [default: the lab's, in
+    /// rooms 1M, in 5 GHz 6M]
     #[arg(long, value_parser = rate)]
     phy_rate: Option<WifiMode>,
     #[command(flatten)]
@@ -105,15 +106,19 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     output::check(&common.output)?;
     let (predictor, mut rooms) = bench(common)?;
     // What the lab refuses is told first: with it no number of devices helps.
-    if args.devices.is_none() && setup.limits == FleetLimits::default() {
+    let own = common.place.lab.as_ref().map(|_| vec![predictor.own_devices()]);
+    let numbers = args.devices.as_ref().map(|it| it.0.clone());
+    let has_limits = setup.limits != FleetLimits::default();
+    let numbers = numbers.or_else(|| own.filter(|_| !has_limits));
+    if numbers.is_none() && !has_limits {
         return Err(UserError::new("neither a number of devices nor limits of the largest fleet")
             .because("without --devices the largest fleet that keeps limits is looked for")
             .remedy("say how many with --devices 60, or the limits: --loss 1%, --p99 50ms, or both")
             .into());
     }
     let mode = sent(&predictor, args.phy_rate)?;
-    let answer = match &args.devices {
-        Some(numbers) => predict::fleet(&predictor, &numbers.0, mode, &mut rooms)?,
+    let answer = match &numbers {
+        Some(numbers) => predict::fleet(&predictor, numbers, mode, &mut rooms)?,
         None => {
             let limits = SearchLimits { most: args.most, time: args.time_limit };
             predict::largest_fleet(&predictor, limits, mode, &mut rooms)?

@@ -56,7 +56,8 @@ pub(super) struct Args {
     /// Release of ESP-IDF on both boards: from v5.4 on a frame has up to 1470 bytes, before it 250
     #[arg(long, value_name = "RELEASE", default_value_t = V2, value_parser = release)]
     idf: IdfRelease,
-    /// PHY rate: 1M, 5.5M-short, 54M, HT20-MCS7, HT40-MCS7-SGI, HE20-MCS9, LR-250K, … [default: 1M, in 5 GHz 6M]
+    /// PHY rate: 1M, 5.5M-short, 54M, HT20-MCS7, HT40-MCS7-SGI, HE20-MCS9, LR-250K, … [default: the lab's, in
+    /// rooms 1M, in 5 GHz 6M]
     #[arg(long, value_parser = rate)]
     phy_rate: Option<WifiMode>,
     /// How messages are sent

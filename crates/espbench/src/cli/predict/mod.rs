@@ -82,7 +82,11 @@ fn write(
     answer: &PredictAnswer,
     rooms: &RoomPool,
 ) -> anyhow::Result<ExitCode> {
-    output::write(&report(&predictor.facts(name), answer), &common.output, common.quiet)?;
+    let mut report = report(&predictor.facts(name), answer);
+    if common.place.lab.is_some() {
+        report.overridden = predictor.set_of_lab(answer)?;
+    }
+    output::write(&report, &common.output, common.quiet)?;
     let whole = if answer.points.is_empty() { ExitCode::from(2) } else { ExitCode::SUCCESS };
     // A signal that came after the last room has cut nothing.
     Ok(if answer.stopped { rooms.status(whole) } else { whole })

@@ -59,7 +59,7 @@ const DEVICES: u32 = 20;
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// Devices that send [default: 20; 1 with --phy-rate]
+    /// Devices that send [default: those of --lab, in rooms 20; 1 with --phy-rate]
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=i64::from(DEVICES_MAX)))]
     devices: Option<u32>,
     /// Tell of this PHY rate whether it takes effect, and what it costs against the default
@@ -220,7 +220,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     output::check(&common.output)?;
     let (predictor, mut rooms) = bench(common)?;
     args.phy_rates.check(&predictor)?;
-    let devices = args.devices.unwrap_or(DEVICES);
+    let own = common.place.lab.as_ref().map(|_| predictor.own_devices());
+    let devices = args.devices.or(own).unwrap_or(DEVICES);
     let answer = predict::rate(&predictor, devices, &args.phy_rates.modes, &mut rooms)?;
     rooms.end();
     super::readable(&answer)?;

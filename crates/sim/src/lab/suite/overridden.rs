@@ -25,6 +25,12 @@ pub struct Overridden {
     pub lab: String,
 }
 
+impl fmt::Display for Overridden {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        property(f, (self.property, self.unit), &self.plan, &self.lab)
+    }
+}
+
 /// Name of the property that says where the devices are.
 const DISTANCE: &str = "distance";
 
