@@ -1,6 +1,11 @@
 //! What a question sets of a lab to another value than the lab's file.
 
 use super::Predictor;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec;
+use alloc::vec::Vec;
+use espbench_measure::predict::point::OperatingPoint;
 use espbench_measure::predict::{PredictAnswer, PredictQuestion};
 use espbench_sim::lab::file::{FileError, Overrides};
 use espbench_sim::lab::scene::Device;

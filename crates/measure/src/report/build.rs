@@ -10,7 +10,7 @@ use super::{
 };
 use crate::air::{self, AirChapter};
 use crate::bounds;
-use crate::cell::{Cell, Identity, TestFacts};
+use crate::cell::{Cell, Identity, Origin, TestFacts};
 use crate::compare::{Comparison, compare};
 use crate::figure::{self, Figure};
 use crate::kind;
@@ -21,7 +21,7 @@ use crate::run::{Recorded, RunFacts};
 use crate::summary::{SummaryContext, summarize};
 use crate::table::{self, Table};
 use crate::truth::{Documents, Truth, truth};
-use crate::warning::{self, Warning};
+use crate::warning::{self, Advice, Warning};
 use crate::wifi;
 use alloc::borrow::Cow;
 use alloc::collections::BTreeSet;
@@ -218,6 +218,7 @@ impl Builder {
         let published = if self.facts.own_lab { &[] } else { published };
         let published = &limited(published, &self.published);
         let comparisons = compare(&ours, published);
+        warnings.retain(|it| !is_of_document(it, &comparisons));
         let truth_of = |documents| truth(&ours, published, documents);
         let (truth, truth_wifi) = (truth_of(Documents::EspNow), truth_of(Documents::Wifi));
         let truths: Vec<&Truth> = truth.iter().chain(&truth_wifi).collect();
@@ -265,6 +266,17 @@ impl Builder {
             stored: None,
         }
     }
+}
+
+/// Returns whether advice asks the lab for another rate than a document's: what the devices kept of it is the figure that
+/// stands beside the document's.
+fn is_of_document(warning: &Warning, comparisons: &[Comparison]) -> bool {
+    let is_beside = |it: &Comparison| {
+        it.ratio.is_some()
+            && it.ours.origin == Origin::Simulated
+            && it.ours.test.number == Some(warning.cell)
+    };
+    matches!(warning.advice, Advice::SenderBehind { .. }) && comparisons.iter().any(is_beside)
 }
 
 /// Says that jobs for all devices served a part of them, of which there is no time for all: in one sentence, of the cell
