@@ -5,7 +5,6 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
-use espbench_measure::predict::point::OperatingPoint;
 use espbench_measure::predict::{PredictAnswer, PredictQuestion};
 use espbench_sim::lab::file::{FileError, Overrides};
 use espbench_sim::lab::scene::Device;
