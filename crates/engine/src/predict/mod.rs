@@ -9,7 +9,7 @@
 //! | `rooms` | rooms of the lab, made and simulated for one setting after the other |
 //! | `trials` | what a room has come to, as a trial |
 //! | `watch` | a room, simulated, and what was on the air of it |
-//! | `questions` | [`fleet`], [`rate`] and [`rate_in_force`]: from a question to its answer |
+//! | `questions` | [`fleet`], [`rate`], [`compare`] and [`rate_in_force`]: from a question to its answer |
 //! | `largest` | [`largest_fleet`]: the search for it |
 //! | `of_lab` | what a question sets of a lab to another value than the lab's file |
 //! | `frames` | [`frames()`]: one long frame or several short ones |
@@ -39,7 +39,7 @@ pub use error::PredictError;
 pub use firmware::NodeFirmware;
 pub use frames::{FramesCase, FramesQuestion, frames, longest_frame};
 pub use largest::{SearchLimits, largest_fleet};
-pub use questions::{fleet, rate, rate_in_force};
+pub use questions::{compare, fleet, rate, rate_in_force};
 pub use range::range;
 pub use rooms::{OneByOne, Predictor, RoomCase, RoomRunner, SearchPlan};
 pub use setup::{PredictSetup, QUEUE};

@@ -27,7 +27,10 @@ impl Predictor {
         };
         let points =
             |of: &dyn Fn(&_) -> String| answer.points.iter().map(|it| of(&it.setting)).collect();
-        if matches!(answer.question, PredictQuestion::Fleet | PredictQuestion::Rate) {
+        if matches!(
+            answer.question,
+            PredictQuestion::Fleet | PredictQuestion::Rate | PredictQuestion::Profiles
+        ) {
             let beside = vec![self.own_devices().to_string()];
             add("devices", "", points(&|it| it.devices.to_string()), beside);
         }
@@ -38,7 +41,7 @@ impl Predictor {
         if let Some(asked) = self.setup.distance_m {
             add("distance", "m", vec![metres(asked)], vec![metres(file.reach_m())]);
         }
-        if self.setup.profile.is_some() {
+        if self.setup.profile.is_some() && answer.question != PredictQuestion::Profiles {
             add("profile", "", profiles(&self.scene.nodes), profiles(&file.nodes));
         }
         if self.setup.channel.is_some() {

@@ -101,6 +101,46 @@ pub fn rate(
     Ok(PredictAnswer { points, due, stopped: runner.cancelled() && is_cut, ..answer })
 }
 
+/// Compares profiles of chips, each as all devices of one fleet, in rooms of the same seeds: by the life of a battery
+/// where the devices have one, else by latency. With each profile stands the mode in which it sends.
+///
+/// # Errors
+/// There is no profile; the runner's.
+pub fn compare(
+    profiles: &[(Predictor, WifiMode)],
+    devices: u32,
+    runner: &mut dyn RoomRunner,
+) -> Result<PredictAnswer, PredictError> {
+    let (first, mode) = profiles.first().ok_or(PredictError::NoDevices)?;
+    let rooms = first.setup().effort.rooms;
+    let cases: Vec<RoomCase> = profiles.iter().map(|(it, mode)| it.case(devices, *mode)).collect();
+    runner.begin(first, &cases, rooms);
+    let (mut points, mut is_cut) = (Vec::new(), false);
+    for ((predictor, _), case) in profiles.iter().zip(&cases) {
+        let name = predictor.profile_name();
+        let trials = runner.trials(predictor, &[*case], 0..rooms, &|_| name.into())?;
+        is_cut |= lacks(&trials, rooms);
+        for trials in trials.iter().filter(|it| !it.is_empty()) {
+            let setting = predictor.with_range(case, predictor.setting(case));
+            let setting = OperatingPoint { profile: name.into(), ..setting };
+            points.push(predictor.estimates(setting, case, trials));
+        }
+    }
+    let rate = match profiles.iter().all(|it| it.1 == *mode) {
+        true => format!("at {mode}"),
+        false => "at each profile's rate".into(),
+    };
+    let compared = format!("{rate}, {}", plural(profiles.len(), "profile"));
+    let mut answer = first.answer(PredictQuestion::Profiles, &count(devices), &compared);
+    // What is said of one profile is not of the others.
+    answer.notes.retain(|note| profiles.iter().all(|it| it.0.notes().contains(note)));
+    let charges = points.iter().filter_map(|it: &PointEstimates| it.energy.as_ref());
+    answer.notes.extend(charges.flat_map(|it| it.remarks()).map(|it| format!("{it}.")));
+    answer.notes.push(first.range_doubts(false).words());
+    let due = SettingsDue { settings: cases.len() as u32, rooms, changes: 0 };
+    Ok(PredictAnswer { points, due, stopped: runner.cancelled() && is_cut, ..answer })
+}
+
 /// Tells which PHY rate is on the air, and what the one that was asked for costs against the default: latency,
 /// loss, throughput, range and charge of both.
 ///

@@ -214,6 +214,12 @@ impl Predictor {
         self.chip.parse().ok()
     }
 
+    /// Returns the name of the profile of its devices.
+    #[must_use]
+    pub fn profile_name(&self) -> &str {
+        &self.profile
+    }
+
     /// Returns the profile of its devices, as their firmware has it.
     pub(super) fn profile(&self) -> Option<&Profile> {
         self.scene.nodes.first().map(|it| &*it.profile)

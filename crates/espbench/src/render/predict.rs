@@ -248,6 +248,9 @@ pub(super) fn columns(
     if card.question == QuestionKind::RateInForce {
         return costs(rows);
     }
+    if card.question == QuestionKind::Profiles {
+        return profiles(card, rows);
+    }
     let is_rate = card.question == QuestionKind::Rate;
     let mut heads = vec![if is_rate { "PHY rate" } else { "devices" }];
     // Rates have further columns.
@@ -275,6 +278,35 @@ pub(super) fn columns(
             texts.push(range(row));
             texts.push((standing(row.standing).into(), None));
         }
+        texts
+    };
+    (heads.into_iter().map(String::from).collect(), rows.iter().map(texts).collect())
+}
+
+/// Returns heads and rows of profiles: what ranks them first, then what limits each and what is assumed of it.
+fn profiles(card: &Prediction, rows: &[&PredictionRow]) -> (Vec<String>, Vec<Vec<CardCell>>) {
+    let has_battery = card.rows.iter().any(|it| it.life_days.is_some());
+    let has_assumed = card.rows.iter().any(|it| !it.assumed.is_empty());
+    let mut heads = vec!["profile"];
+    heads.extend(has_battery.then_some("battery (days)"));
+    heads.extend(["p99 (ms)", "loss (%)", "range (m)", "limited by"]);
+    heads.extend(has_assumed.then_some("little known"));
+    heads.push("");
+    let value = |it: Option<&GlanceValue>| it.map_or_else(|| (NOTHING.into(), None), figure);
+    let texts = |row: &&PredictionRow| {
+        let plain = |text: Option<String>| (text.unwrap_or_else(|| NOTHING.into()), None);
+        let mut texts = vec![(row.profile.clone(), None)];
+        let days = row.life_days.as_ref().map_or_else(|| (NOTHING.into(), None), two_digits);
+        texts.extend(has_battery.then_some(days));
+        let mut latency = p99(row);
+        if let Some(text) = card.p99_in_places(row) {
+            latency.0 = text;
+        }
+        texts.extend([latency, value(row.loss_percent.as_ref()), range(row)]);
+        texts.push(plain(row.limited_by.clone()));
+        let assumed = (!row.assumed.is_empty()).then(|| row.assumed.join(", "));
+        texts.extend(has_assumed.then(|| plain(assumed)));
+        texts.push((standing(row.standing).into(), None));
         texts
     };
     (heads.into_iter().map(String::from).collect(), rows.iter().map(texts).collect())
@@ -348,7 +380,7 @@ pub(super) fn chosen(card: &Prediction, most: usize) -> Vec<&PredictionRow> {
     if rows.len() <= most {
         return rows.iter().collect();
     }
-    if matches!(card.question, QuestionKind::Rate | QuestionKind::Range) {
+    if matches!(card.question, QuestionKind::Rate | QuestionKind::Range | QuestionKind::Profiles) {
         return rows.iter().take(most).collect();
     }
     if card.question == QuestionKind::LargestFleet {

@@ -123,7 +123,10 @@ fn replies_that_come_late_are_named() {
     let few = ["-n", "20", "--discard", "0", "--binary", "-w", "1", "-t", "100 ms"];
     let ran = echo(&bench, &peer, &few);
     assert_eq!(ran.status, Some(0), "{}", ran.err);
-    assert!(ran.out.contains("! Late: 1 of 20 came after they had been given up"), "{}", ran.out);
+    // Those behind the slow one may be late, too.
+    let late =
+        ran.out.lines().find_map(|it| it.trim().strip_prefix("! Late: ")).unwrap_or_default();
+    assert!(late.contains(" of 20 came after they had been given up"), "{}", ran.out);
     assert_eq!(value(&json(&bench), "loss"), Some(0.0));
 }
 

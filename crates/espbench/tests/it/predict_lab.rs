@@ -5,7 +5,7 @@ use crate::util::TestDir;
 /// Returns a group of a lab's file.
 fn group(name: &str, count: u32, places: &str) -> String {
     format!(
-        "[[group]]\nname = \"{name}\"\nprofile = \"esp32c3\"\nrate = \"6M\"\ncount = {count}\n{places}"
+        "[[group]]\nname = \"{name}\"\nprofile = \"esp32c3\"\nmode = \"6M\"\ncount = {count}\n{places}"
     )
 }
 
@@ -38,20 +38,4 @@ fn a_labs_own_devices_and_rate_hold() {
     assert_eq!(second, Some(wanted), "{set}");
     let rates = ask("rate --phy-rates 1M,6M");
     assert!(rates.starts_with("3 devices, "), "{rates}");
-}
-
-/// Places of a lab without a pattern are enough for its own devices.
-#[test]
-fn a_lab_with_fixed_places_has_its_own_devices() {
-    let bench = TestDir::new();
-    bench.write(
-        "mine.toml",
-        &lab(&[("hub", 1), ("one", 1), ("others", 2)].map(|(name, count)| group(name, count, ""))),
-    );
-    for devices in [&[][..], &["--devices", "3"]] {
-        let ask =
-            ["predict", "fleet", "--lab", "mine.toml", "--rooms", "2", "--messages", "100", "-q"];
-        let text = bench.run(&[&ask[..], devices].concat()).ok();
-        assert!(text.starts_with("3 devices, ") && !text.contains("this question sets"), "{text}");
-    }
 }

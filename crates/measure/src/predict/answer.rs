@@ -1,25 +1,20 @@
 //! The answer in sentences, the most important first.
 
-use super::card::{LeadingFigure, RowStanding};
+use super::card::LeadingFigure;
 use super::limit;
 use super::limits::FleetLimits;
 use super::on_air::RateInForce;
 use super::point::PointEstimates;
-use super::range::{metres_of, range_words};
 use super::report::{PredictAnswer, PredictQuestion};
 use super::tables::capitalized;
-use super::words::p99;
 use crate::cell::Origin;
 use crate::digits;
 use crate::search::fleet::Standing;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use espbench_model::text::{count, counted};
+use espbench_model::text::counted;
 use espbench_stats::Estimate;
-
-/// Rates that are named one by one where they tie; of more their number is told.
-const NAMED: usize = 6;
 
 impl PredictAnswer {
     /// Returns the answer in sentences, the most important first.
@@ -28,7 +23,7 @@ impl PredictAnswer {
         let mut lines = match &self.question {
             PredictQuestion::LargestFleet(search) => self.largest_fleet(search),
             PredictQuestion::Fleet => self.fleet(),
-            PredictQuestion::Rate => self.rate(),
+            PredictQuestion::Rate | PredictQuestion::Profiles => self.ranking(),
             PredictQuestion::OnAir(force) => self.on_air(force),
             PredictQuestion::Range(wanted) => self.range(wanted),
         };
@@ -70,8 +65,8 @@ impl PredictAnswer {
                 let lines = self.largest_fleet(search);
                 (!lines.is_empty()).then(|| lines.join(" "))
             }
-            PredictQuestion::Rate => {
-                let lines = self.rate();
+            PredictQuestion::Rate | PredictQuestion::Profiles => {
+                let lines = self.ranking();
                 (!lines.is_empty()).then(|| lines.join(" "))
             }
             PredictQuestion::OnAir(force) => Some(self.on_air(force).join(" ")),
@@ -117,84 +112,6 @@ impl PredictAnswer {
         lines.extend(advice.map(|it| format!("{}: {it}", capitalized(&with(worst)))));
         lines
     }
-
-    fn rate(&self) -> Vec<String> {
-        // The best may be among those that were not tried.
-        if self.lacks_rooms() {
-            return Vec::new();
-        }
-        let standings = self.standings();
-        let of = |wanted: &[RowStanding]| -> Vec<&PointEstimates> {
-            let all = self.points.iter().zip(&standings);
-            all.filter(|it| wanted.contains(it.1)).map(|it| it.0).collect()
-        };
-        let left_out = of(&[RowStanding::LeftOut]);
-        let forbids = match self.limits.text() {
-            text if text.is_empty() => "Nothing arrives".to_string(),
-            text => format!("The limit ({text}) forbids"),
-        };
-        let out = match left_out.len() {
-            0 => None,
-            n => Some(format!("{forbids} {}.", count(n, "rate"))),
-        };
-        let Some(best) = of(&[RowStanding::Best]).first().copied() else {
-            let limits = self.limits.text();
-            let none = match self.points.as_slice() {
-                [one] => format!("{} does not keep {limits}.", one.setting.rate),
-                [_, _] => format!("neither rate keeps {limits}."),
-                all => format!("none of the {} rates keeps {limits}.", all.len()),
-            };
-            return alloc::vec![none];
-        };
-        let mut tied = of(&[RowStanding::Tied]);
-        tied.sort_by(|a, b| a.p99.value.unwrap_or(0.0).total_cmp(&b.p99.value.unwrap_or(0.0)));
-        let names: Vec<&str> = tied.iter().take(NAMED).map(|it| it.setting.rate.as_str()).collect();
-        let more = tied.len().saturating_sub(NAMED);
-        let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-        let shown = self.p99_in_places(best).map(|it| format!("{it} ms"));
-        let lowest = format!(
-            "{} has the lowest p99, {}",
-            best.setting.rate,
-            shown.unwrap_or_else(|| p99(best))
-        );
-        let ranked = self.points.len() - left_out.len();
-        let mut lines = alloc::vec![match tied.len() {
-            0 => format!("{lowest}."),
-            1 if ranked == 2 => format!("Both rates tie: their intervals overlap. {lowest}."),
-            n if n + 1 == ranked => {
-                format!(
-                    "All {ranked} rates tie: their intervals overlap that of the best. {lowest}."
-                )
-            }
-            1 => format!("{lowest}; {} ties with it, since its interval overlaps.", names[0]),
-            _ => format!(
-                "{lowest}; {}{more} tie with it, since their intervals overlap.",
-                names.join(", ")
-            ),
-        }];
-        lines.extend(farthest(&of(&[RowStanding::Best, RowStanding::Tied])));
-        lines.extend(out);
-        lines
-    }
-}
-
-/// Says which of the best rates reaches farthest.
-fn farthest(best: &[&PointEstimates]) -> Option<String> {
-    let known = || best.iter().filter_map(|it| Some((*it, it.setting.range_m?)));
-    let (point, metres) = known().max_by(|a, b| a.1.total_cmp(&b.1))?;
-    let bounded = known().filter(|it| it.0.setting.range_is_bounded).count();
-    let end = "nothing is known beyond, where the model of the place ends";
-    let (far, metres) = (range_words(metres, false), metres_of(metres));
-    Some(match bounded {
-        0 if best.len() == 1 => format!("It reaches {far} m."),
-        0 if best.len() == 2 => format!("Of both {} reaches farther, {far} m.", point.setting.rate),
-        0 => format!("Of these {} reaches farthest, {far} m.", point.setting.rate),
-        1 if best.len() == 1 => format!("It reaches {metres} m; {end}."),
-        2 if best.len() == 2 => format!("Both reach {metres} m; {end}."),
-        n if n == best.len() => format!("All of these reach {metres} m; {end}."),
-        1 => format!("One of these reaches {metres} m; {end}."),
-        n => format!("{n} of these reach {metres} m; {end}."),
-    })
 }
 
 /// Says which change to make next, or that none of those tried helps.

@@ -33,6 +33,8 @@ pub enum QuestionKind {
     Frames,
     /// How far messages reach.
     Range,
+    /// Profiles of chips compared.
+    Profiles,
 }
 
 /// Place of a row among those that are compared.
@@ -58,6 +60,15 @@ pub struct PredictionRow {
     pub devices: u32,
     /// PHY rate.
     pub rate: String,
+    /// Profile of the devices, where several are compared.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub profile: String,
+    /// The largest part of what ranks the profiles, with its share: the charge of a battery's device, else the latency.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limited_by: Option<String>,
+    /// Parts of the charge that rest on constants of low confidence.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub assumed: Vec<String>,
     /// Messages lost, in percent.
     pub loss_percent: Option<GlanceValue>,
     /// 99th percentile of the latency, in milliseconds.
@@ -257,8 +268,11 @@ impl PredictAnswer {
             PredictQuestion::Rate => QuestionKind::Rate,
             PredictQuestion::OnAir(_) => QuestionKind::RateInForce,
             PredictQuestion::Range(_) => QuestionKind::Range,
+            PredictQuestion::Profiles => QuestionKind::Profiles,
         };
         let told = self.told();
+        // Each profile has its own limit and its own doubts, which stand in its row.
+        let only = told.filter(|_| kind != QuestionKind::Profiles);
         Prediction {
             question: kind,
             title: self.title.clone(),
@@ -270,8 +284,8 @@ impl PredictAnswer {
                 .map(|it| it.setting.distances.clone())
                 .unwrap_or_default(),
             frames: Vec::new(),
-            energy: told.and_then(|it| self.budget(it)),
-            limited_by: told.map(|it| limited_by(it, self.battery.as_ref())).unwrap_or_default(),
+            energy: only.and_then(|it| self.budget(it)),
+            limited_by: only.map(|it| limited_by(it, self.battery.as_ref())).unwrap_or_default(),
             changes: self.outcomes(),
             next: self.next(),
             warnings: self.warnings(),
@@ -292,7 +306,7 @@ impl PredictAnswer {
                 let name = force.on_air.to_string();
                 self.points.iter().find(|it| it.setting.rate == name)
             }
-            PredictQuestion::Rate => {
+            PredictQuestion::Rate | PredictQuestion::Profiles => {
                 let standings = self.standings();
                 let best = standings.iter().position(|it| *it == RowStanding::Best)?;
                 self.points.get(best)
@@ -300,63 +314,12 @@ impl PredictAnswer {
         }
     }
 
-    /// Returns the place of each point among all: by the 99th percentile of the latency, of those
-    /// that keep the limits.
-    #[must_use]
-    pub fn standings(&self) -> Vec<RowStanding> {
-        if let PredictQuestion::LargestFleet(search) = &self.question {
-            let is_best = |it: &PointEstimates| Some(it.setting.devices) == search.largest.best;
-            let standing = |it| match is_best(it) {
-                true => RowStanding::Best,
-                false => RowStanding::Unranked,
-            };
-            return self.points.iter().map(standing).collect();
-        }
-        if let PredictQuestion::Range(wanted) = &self.question {
-            let standing = |it| match wanted.is_reached(it) {
-                Some(true) => RowStanding::Unranked,
-                Some(false) | None => RowStanding::LeftOut,
-            };
-            return self.points.iter().map(standing).collect();
-        }
-        if self.question != PredictQuestion::Rate || self.lacks_rooms() {
-            return alloc::vec![RowStanding::Unranked; self.points.len()];
-        }
-        let allowed = |it: &&PointEstimates| it.p99.value.is_some() && self.keeps(it);
-        let best = (self.points.iter().filter(allowed))
-            .min_by(|a, b| a.p99.value.unwrap_or(0.0).total_cmp(&b.p99.value.unwrap_or(0.0)));
-        let standing = |it: &PointEstimates| match best {
-            _ if !allowed(&it) => RowStanding::LeftOut,
-            Some(best) if best.setting == it.setting => RowStanding::Best,
-            Some(best) if overlap(&best.p99, &it.p99) => RowStanding::Tied,
-            _ => RowStanding::Behind,
-        };
-        self.points.iter().map(standing).collect()
-    }
-
     /// Returns whether a point keeps the limits by its estimates.
     pub(super) fn keeps(&self, point: &PointEstimates) -> bool {
         self.limits.broken(point).is_empty()
     }
 
-    /// Returns the rows; those that are ranked in the order of their rank.
-    fn rows(&self) -> Vec<PredictionRow> {
-        let mut rows: Vec<PredictionRow> = self
-            .points
-            .iter()
-            .zip(self.standings())
-            .map(|(it, standing)| self.row(it, standing))
-            .collect();
-        if self.question == PredictQuestion::Rate {
-            let p99 = |it: &PredictionRow| it.p99_ms.as_ref().map_or(f64::INFINITY, |it| it.value);
-            rows.sort_by(|a, b| {
-                (a.standing as u8).cmp(&(b.standing as u8)).then(p99(a).total_cmp(&p99(b)))
-            });
-        }
-        rows
-    }
-
-    fn row(&self, point: &PointEstimates, standing: RowStanding) -> PredictionRow {
+    pub(super) fn row(&self, point: &PointEstimates, standing: RowStanding) -> PredictionRow {
         let (shown, is_in_doubt) = (point.with_doubts(), point.has_doubted_latency());
         let latency = |it: &Estimate| match is_in_doubt {
             true => value(it).map(|it| rounded(it, 2)),
@@ -366,6 +329,9 @@ impl PredictAnswer {
         PredictionRow {
             devices: point.setting.devices,
             rate: point.setting.rate.clone(),
+            profile: point.setting.profile.clone(),
+            limited_by: self.limits_rank(point),
+            assumed: self.assumed(point),
             loss_percent: value(&point.loss.scaled(100.0)),
             p99_ms: latency(&shown.p99),
             p99_is_in_doubt: is_in_doubt,
@@ -508,6 +474,9 @@ impl PredictAnswer {
 
     /// Returns what is known least of the charge, in sentences.
     pub(super) fn doubts(&self) -> Vec<String> {
+        if self.question == PredictQuestion::Profiles {
+            return Vec::new();
+        }
         let energy = self.told().and_then(|it| it.energy.as_ref());
         energy.map(|it| it.remarks().into_iter().map(String::from).collect()).unwrap_or_default()
     }
@@ -580,7 +549,7 @@ fn rounded(it: GlanceValue, to: usize) -> GlanceValue {
     }
 }
 
-fn limited_by(point: &PointEstimates, battery: Option<&Battery>) -> Vec<LimitShare> {
+pub(super) fn limited_by(point: &PointEstimates, battery: Option<&Battery>) -> Vec<LimitShare> {
     let share = |of: &str, (part, share): (String, f64)| LimitShare { of: of.into(), part, share };
     let parts = point.energy.as_ref().map(|it| it.parts(battery)).unwrap_or_default();
     let largest = parts.iter().max_by(|a, b| a.share.total_cmp(&b.share));

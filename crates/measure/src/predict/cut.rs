@@ -117,11 +117,15 @@ impl PredictAnswer {
             }
             _ if self.lacks_rooms() => {
                 let follows = match self.question {
-                    PredictQuestion::Rate => Some(NO_BEST),
+                    PredictQuestion::Rate | PredictQuestion::Profiles => Some(NO_BEST),
                     PredictQuestion::Fleet if self.lacks_changes() => Some("no change was tried"),
                     _ => None,
                 };
-                let one = if is_of_rates { "rate" } else { "fleet" };
+                let one = match self.question {
+                    _ if is_of_rates => "rate",
+                    PredictQuestion::Profiles => "profile",
+                    _ => "fleet",
+                };
                 self.due.cut(&self.rooms(), one, follows)
             }
             _ if self.lacks_changes() => {

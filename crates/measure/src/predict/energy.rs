@@ -2,7 +2,7 @@
 
 use super::battery::{Battery, BatteryDrain};
 use super::card::EnergyBudget;
-use super::doubt::{self, ChargeDoubts, NormalDraws};
+use super::doubt::{self, ChargeDoubts, DoubtRemark, NormalDraws};
 use super::trial::RoomTrial;
 use alloc::vec::Vec;
 use espbench_model::energy::EnergyPart;
@@ -114,9 +114,18 @@ impl EnergyEstimates {
     /// Returns the remarks on constants that are known least, where they matter.
     #[must_use]
     pub fn remarks(&self) -> Vec<&str> {
+        self.mattering().map(|it| it.text.as_str()).collect()
+    }
+
+    /// Returns the parts of the charge that these remarks are of, each once.
+    pub fn assumed(&self) -> impl Iterator<Item = &'static str> {
+        let is_of = |part: &EnergyPart| self.mattering().any(|it| it.parts.contains(part));
+        EnergyPart::ALL.into_iter().filter(is_of).map(EnergyPart::name)
+    }
+
+    fn mattering(&self) -> impl Iterator<Item = &DoubtRemark> {
         let share = |parts: &[EnergyPart]| parts.iter().map(|it| self.share(*it)).sum::<f64>();
-        let matter = self.doubts.remarks.iter().filter(|it| share(&it.parts) >= MATTERS);
-        matter.map(|it| it.text.as_str()).collect()
+        self.doubts.remarks.iter().filter(move |it| share(&it.parts) >= MATTERS)
     }
 
     /// Returns a figure of the current with an interval from draws of all that is in doubt; without ends where

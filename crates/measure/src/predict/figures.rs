@@ -36,6 +36,7 @@ pub(super) fn of(answer: &PredictAnswer) -> Vec<Figure> {
         PredictQuestion::Rate | PredictQuestion::OnAir(_) | PredictQuestion::Range(_) => {
             core::iter::once(latency_by_rate(answer)).chain(reach(answer)).collect()
         }
+        PredictQuestion::Profiles => alloc::vec![by_profile(answer)],
         // One fleet is no curve.
         PredictQuestion::Fleet if answer.points.len() == 1 => Vec::new(),
         PredictQuestion::Fleet | PredictQuestion::LargestFleet(_) => {
@@ -311,14 +312,46 @@ fn thinned(answer: &PredictAnswer) -> Vec<&PointEstimates> {
 fn named(answer: &PredictAnswer, points: &[&PointEstimates]) -> Axis {
     let name = |it: &&PointEstimates| match answer.question {
         PredictQuestion::Rate => it.setting.rate.clone(),
+        PredictQuestion::Profiles => it.setting.profile.clone(),
         _ => devices(it.setting.devices),
     };
-    let label = if answer.question == PredictQuestion::Rate { "PHY rate" } else { "devices" };
+    let label = match answer.question {
+        PredictQuestion::Rate => "PHY rate",
+        PredictQuestion::Profiles => "profile",
+        _ => "devices",
+    };
     Axis {
         scale: Scale::Category,
         categories: points.iter().map(name).collect(),
         ..axis(label, "")
     }
+}
+
+/// Returns what ranks the profiles: how long the battery lasts, or the latency.
+fn by_profile(answer: &PredictAnswer) -> Figure {
+    let mut points: Vec<&PointEstimates> = answer.points.iter().collect();
+    let rank = |it: &PointEstimates| answer.rank(it).value.unwrap_or(f64::INFINITY);
+    points.sort_by(|a, b| rank(a).total_cmp(&rank(b)));
+    let battery = answer.battery.as_ref();
+    let shown = |it: &PointEstimates| match (battery, &it.energy) {
+        (Some(battery), Some(energy)) => energy.days(battery),
+        _ => it.p99,
+    };
+    let dots = points.iter().enumerate().filter_map(|(at, it)| dot(at as f64, &shown(it), 1.0));
+    let (name, title, unit) = match battery {
+        Some(_) => ("battery", "Life of the battery by profile", "days"),
+        None => ("p99", "99th percentile of the latency by profile", "ms"),
+    };
+    let best =
+        points.first().map_or_else(String::new, |it| format!(" First: {}.", it.setting.profile));
+    let all = alloc::vec![series(name, Mark::Points, dots.collect())];
+    figure(
+        "predict-profiles",
+        title,
+        format!("{title}, the best first, with intervals at 95 %.{best}"),
+        [named(answer, &points), axis(name, unit)],
+        all,
+    )
 }
 
 fn stages(answer: &PredictAnswer) -> Figure {
@@ -338,7 +371,7 @@ fn stages(answer: &PredictAnswer) -> Figure {
         .filter_map(|it| Some(format!("{}: {}", it.setting.devices, limit::of_time(it)?)))
         .collect();
     let most = match answer.question {
-        PredictQuestion::Rate => String::new(),
+        PredictQuestion::Rate | PredictQuestion::Profiles => String::new(),
         _ => crate::figure::listed("The largest part at each number of devices", &most),
     };
     figure(

@@ -18,6 +18,7 @@
 //! | `largest` | that of a search for the largest fleet |
 //! | [`frames`] | one long frame or several short ones |
 //! | `range` | that of a question about range, with its table and figure |
+//! | `ranking` | the order of rates and of profiles, and which is the best |
 //! | `words` | figures of a card in words |
 //! | `report`, `tables`, `figures` | all of it as a report |
 //!
@@ -40,6 +41,7 @@ pub mod limits;
 pub mod on_air;
 pub mod point;
 mod range;
+mod ranking;
 mod report;
 mod tables;
 #[cfg(test)]

@@ -41,6 +41,8 @@ pub struct DistanceRow {
 /// One setting of the quantities that were varied.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OperatingPoint {
+    /// Profile of the devices where several are compared, and with it their chip; empty elsewhere.
+    pub profile: String,
     /// Devices that send.
     pub devices: u32,
     /// The mode's name (`1M`, `HT20-MCS7`).
@@ -261,6 +263,9 @@ impl PointEstimates {
             };
             let mut all = shared.clone();
             all.extend(Name::new(&self.setting.rate).map(settings::Setting::PhyRate));
+            let profile =
+                Name::new(&self.setting.profile).filter(|_| !self.setting.profile.is_empty());
+            all.extend(profile.map(settings::Setting::Profile));
             let test =
                 TestFacts { phy_rate: self.setting.rate.parse().ok(), ..TestFacts::default() };
             Cell { settings: all, test, ..Cell::of(estimate, id, unit, Origin::Simulated) }

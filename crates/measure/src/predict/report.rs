@@ -30,6 +30,8 @@ pub enum PredictQuestion {
     OnAir(RateInForce),
     /// How far messages reach.
     Range(RangeWanted),
+    /// Which profile of a chip serves the fleet best.
+    Profiles,
 }
 
 impl PredictQuestion {
@@ -42,6 +44,7 @@ impl PredictQuestion {
             Self::Rate => "predict-rate",
             Self::OnAir(_) => "predict-rate-in-force",
             Self::Range(_) => "predict-range",
+            Self::Profiles => "predict-profiles",
         }
     }
 }
@@ -131,6 +134,8 @@ fn life_cell(answer: &PredictAnswer, point: &PointEstimates, id: &Identity) -> O
     };
     let mut settings = answer.settings.clone();
     settings.extend(Name::new(&point.setting.rate).map(Setting::PhyRate));
+    let profile = Name::new(&point.setting.profile).filter(|_| !point.setting.profile.is_empty());
+    settings.extend(profile.map(Setting::Profile));
     let cell = Cell::of(hours, id, "h", crate::cell::Origin::Simulated);
     Some(Cell { settings, ..cell })
 }

@@ -25,7 +25,9 @@ pub(super) fn of(answer: &PredictAnswer) -> Vec<Table> {
         PredictQuestion::Rate | PredictQuestion::OnAir(_) | PredictQuestion::Range(_) => {
             rates(answer)
         }
-        PredictQuestion::Fleet | PredictQuestion::LargestFleet(_) => curve(answer),
+        PredictQuestion::Fleet | PredictQuestion::LargestFleet(_) | PredictQuestion::Profiles => {
+            curve(answer)
+        }
     });
     tables.extend(in_force(answer));
     tables.extend(acknowledgements(answer));
@@ -42,6 +44,7 @@ fn varied(answer: &PredictAnswer) -> Column {
             Column::words("PHY rate")
         }
         PredictQuestion::Fleet | PredictQuestion::LargestFleet(_) => Column::setting("devices", ""),
+        PredictQuestion::Profiles => Column::words("profile"),
     }
 }
 
@@ -54,6 +57,7 @@ fn name(answer: &PredictAnswer, point: &PointEstimates) -> String {
         PredictQuestion::Fleet | PredictQuestion::LargestFleet(_) => {
             point.setting.devices.to_string()
         }
+        PredictQuestion::Profiles => point.setting.profile.clone(),
     }
 }
 
@@ -181,8 +185,11 @@ fn curve(answer: &PredictAnswer) -> Table {
     columns.extend(BUSY.map(|it| result(it, "percent")));
     columns.push(result("delivered", "messages/s"));
     let rows = answer.points.iter().map(row).collect();
-    let mut table =
-        table("predict-curve", SECTION, "Loss and latency by the number of devices", columns, rows);
+    let title = match answer.question {
+        PredictQuestion::Profiles => "Loss and latency by the profile",
+        _ => "Loss and latency by the number of devices",
+    };
+    let mut table = table("predict-curve", SECTION, title, columns, rows);
     notes(answer, &mut table);
     table
 }

@@ -4,7 +4,7 @@ use super::answer::p99_ms;
 use super::card::{LeadingFigure, LimitShare, Prediction, PredictionRow, QuestionKind};
 use super::point::PointEstimates;
 use super::range::range_words;
-use super::report::{PredictAnswer, PredictQuestion};
+use super::report::PredictAnswer;
 use crate::digits;
 use crate::report::GlanceValue;
 use alloc::format;
@@ -124,7 +124,7 @@ fn in_places(
 impl PredictAnswer {
     /// Prints the 99th percentile of a rate as all rates have it; none where no rates are compared.
     pub(super) fn p99_in_places(&self, point: &PointEstimates) -> Option<String> {
-        if self.question != PredictQuestion::Rate {
+        if !self.is_ranked() {
             return None;
         }
         let is_in_doubt = self.points.iter().any(PointEstimates::has_doubted_latency);
@@ -136,7 +136,7 @@ impl Prediction {
     /// Prints the 99th percentile of a row as all rows have it; none where no rates are compared.
     #[must_use]
     pub fn p99_in_places(&self, row: &PredictionRow) -> Option<String> {
-        if self.question != QuestionKind::Rate {
+        if !matches!(self.question, QuestionKind::Rate | QuestionKind::Profiles) {
             return None;
         }
         let estimate = |it: &GlanceValue| Estimate {

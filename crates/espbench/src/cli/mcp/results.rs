@@ -121,7 +121,8 @@ fn result(it: &Cell) -> ResultTold {
         n: it.n,
         repetitions: it.test.repetitions,
         published: it.test.published.and_then(|it| it.value).map(Four),
-        limit: it.limit.map(Four),
+        // A limit of zero says nothing.
+        limit: it.limit.filter(|it| *it > 0.0).map(Four),
     }
 }
 

@@ -23,6 +23,14 @@ use std::time::{Duration, Instant};
 /// # Errors
 /// A flag or a file of the lab is wrong; the channel is one in 5 GHz, which the component's frames cannot name.
 pub(super) fn bench(common: &Common) -> anyhow::Result<(Predictor, RoomPool)> {
+    Ok((checked(common)?, RoomPool::new(common.threads(), common.quiet)?))
+}
+
+/// Loads the lab of a question whose messages the component sends.
+///
+/// # Errors
+/// A flag or a file of the lab is wrong; the channel is one in 5 GHz, which the component's frames cannot name.
+pub(super) fn checked(common: &Common) -> anyhow::Result<Predictor> {
     common.check()?;
     let predictor = predictor(common.setup()?)?;
     if let Some(channel) = common.place.channel.filter(|it| *it > 14) {
@@ -36,7 +44,7 @@ pub(super) fn bench(common: &Common) -> anyhow::Result<(Predictor, RoomPool)> {
             ))
             .into());
     }
-    Ok((predictor, RoomPool::new(common.threads(), common.quiet)?))
+    Ok(predictor)
 }
 
 /// Loads the lab of a prediction.

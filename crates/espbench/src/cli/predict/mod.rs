@@ -3,6 +3,7 @@
 //! | module | contents |
 //! |---|---|
 //! | `bench` | rooms simulated on all cores, with progress |
+//! | `compare` | `espbench predict compare` |
 //! | `firmware` | sdkconfig of the devices |
 //! | `fleet` | `espbench predict fleet` |
 //! | `frames` | `espbench predict frames` |
@@ -11,6 +12,7 @@
 //! | `rate` | `espbench predict rate` |
 
 mod bench;
+mod compare;
 mod firmware;
 mod fleet;
 mod frames;
@@ -23,7 +25,7 @@ use crate::user_error::UserError;
 use bench::RoomPool;
 use clap::{Args as Flags, Subcommand};
 use espbench_engine::predict::Predictor;
-use espbench_measure::predict::{PredictAnswer, report};
+use espbench_measure::predict::{PredictAnswer, PredictQuestion, report};
 use options::Common;
 use std::process::ExitCode;
 
@@ -36,6 +38,8 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Question {
+    /// Compare chips by the life of a battery or by latency: which one to take
+    Compare(Box<compare::Args>),
     /// Predict loss and latency of a fleet, or find the largest one that keeps limits
     Fleet(Box<fleet::Args>),
     /// Tell whether one long frame or several short ones carry a message better
@@ -52,6 +56,7 @@ enum Question {
 /// A flag or a file of the lab is wrong, or the output cannot be written.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     match &args.question {
+        Question::Compare(args) => compare::run(args),
         Question::Fleet(args) => fleet::run(args),
         Question::Frames(args) => frames::run(args),
         Question::Range(args) => range::run(args),
@@ -82,7 +87,13 @@ fn write(
     answer: &PredictAnswer,
     rooms: &RoomPool,
 ) -> anyhow::Result<ExitCode> {
-    let mut report = report(&predictor.facts(name), answer);
+    let mut facts = predictor.facts(name);
+    if answer.question == PredictQuestion::Profiles {
+        // Each row has its own.
+        facts.site.chip.clear();
+        facts.host.retain(|name, _| !["profile", "sdkconfig"].contains(&name.as_str()));
+    }
+    let mut report = report(&facts, answer);
     if common.place.lab.is_some() {
         report.overridden = predictor.set_of_lab(answer)?;
     }

@@ -105,8 +105,9 @@ pub(super) struct Place {
     /// A lab in place of a room: a built-in one or a TOML file
     #[arg(long)]
     pub lab: Option<String>,
-    /// Profile of all devices: esp32, esp32c3, … [default: the lab's, esp32 in rooms]
-    #[arg(long, value_parser = with_wifi)]
+    /// Profile of all devices: esp32, esp32c3, … [default: the lab's, esp32 in rooms]; several with commas, or
+    /// `all`, are for `predict compare`
+    #[arg(long, value_parser = profiles)]
     pub profile: Option<String>,
     /// Channel of the devices: 1 to 14; in 5 GHz, of an esp32c5 without the component (frames, range), 36 to 64
     /// and 149 to 165 in steps of 4 [default: the place's]
@@ -128,6 +129,12 @@ pub(super) struct WallLoss {
     pub db: f64,
     /// Somebody has said it, and not a material.
     pub is_said: bool,
+}
+
+/// Parses the name of a profile, or several.
+fn profiles(text: &str) -> Result<String, UserError> {
+    text.split(',').try_for_each(|it| with_wifi(it).map(drop))?;
+    Ok(text.into())
 }
 
 /// Parses a wall by its material, or its loss in dB.
@@ -440,6 +447,13 @@ impl Common {
     /// # Errors
     /// A flag that its cast or its sleep does not have.
     pub(super) fn check(&self) -> Result<(), UserError> {
+        if let Some(several) =
+            self.place.profile.as_ref().filter(|it| *it == "all" || it.contains(','))
+        {
+            return Err(UserError::new(format!("--profile {several}: one is asked for here"))
+                .because("all devices have the same")
+                .remedy(format!("espbench predict compare --profile {several}")));
+        }
         if self.cast == To::Unicast {
             let remedy = "add --cast broadcast";
             if self.ack {

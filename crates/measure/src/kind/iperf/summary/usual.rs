@@ -20,10 +20,12 @@ pub(in crate::kind::iperf) fn usual_line(workload: &Iperf, recorded: &Recorded) 
     let is_cut = recorded.is_stopped() && !counts.rates.is_empty();
     let cut = if is_cut { ", with the part of an interval at its end" } else { "" };
     let seconds = counts.totals.iter().map(|it| it.end.since(it.start).as_secs_f64());
+    let seconds = seconds.reduce(f64::max)?;
+    // A few octets are there within milliseconds.
+    let decimals = if seconds < 1.0 { 3 } else { 1 };
     Some(format!(
-        "total: {} in {:.1} s, {}/sec{cut}",
+        "total: {} in {seconds:.decimals$} s, {}/sec{cut}",
         ADAPTIVE.amount(bytes as f64),
-        seconds.reduce(f64::max)?,
         ADAPTIVE.rate(rate * 1e6 / 8.0)
     ))
 }

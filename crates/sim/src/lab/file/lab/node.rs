@@ -155,7 +155,7 @@ impl Build<'_> {
         if usize::from(devices) > MOST_NODES {
             return Err(self.unchanged(format!("a lab has at most {MOST_NODES} devices")));
         }
-        if count > 1 && count != group.count && group.pattern.is_none() {
+        if count > 1 && group.pattern.is_none() {
             let name = &group.name;
             return Err(self.unchanged(format!(
                 "`{name}` has one device, and {count} need places: add [group.line], [group.grid], [group.ring] or \

@@ -1,0 +1,205 @@
+//! Order of rates and of profiles, and the answer which is the best.
+
+use super::card::{PredictionRow, RowStanding, limited_by, overlap};
+use super::point::PointEstimates;
+use super::range::{metres_of, range_words};
+use super::report::{PredictAnswer, PredictQuestion};
+use super::words::p99;
+use crate::digits;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use espbench_model::text::count;
+use espbench_stats::Estimate;
+
+/// Rates and profiles that are named one by one where they tie; of more their number is told.
+const NAMED: usize = 6;
+
+impl PredictAnswer {
+    /// Returns whether the points are ranked: rates and profiles are.
+    pub(super) const fn is_ranked(&self) -> bool {
+        matches!(self.question, PredictQuestion::Rate | PredictQuestion::Profiles)
+    }
+
+    /// Returns whether a battery's charge ranks the points.
+    pub(super) const fn ranks_charge(&self) -> bool {
+        matches!(self.question, PredictQuestion::Profiles) && self.battery.is_some()
+    }
+
+    /// Returns the figure by which a point is ranked, of which less is better. What is not known of a profile's constants
+    /// is a part of its interval; rates of one profile share it.
+    pub(super) fn rank(&self, point: &PointEstimates) -> Estimate {
+        match &point.energy {
+            Some(energy) if self.ranks_charge() => energy.current(),
+            _ if self.question == PredictQuestion::Profiles => point.with_doubts().p99,
+            _ => point.p99,
+        }
+    }
+
+    /// Returns the place of each point among all: by the 99th percentile of the latency or the charge, of those
+    /// that keep the limits.
+    #[must_use]
+    pub fn standings(&self) -> Vec<RowStanding> {
+        if let PredictQuestion::LargestFleet(search) = &self.question {
+            let is_best = |it: &PointEstimates| Some(it.setting.devices) == search.largest.best;
+            let standing = |it| match is_best(it) {
+                true => RowStanding::Best,
+                false => RowStanding::Unranked,
+            };
+            return self.points.iter().map(standing).collect();
+        }
+        if let PredictQuestion::Range(wanted) = &self.question {
+            let standing = |it| match wanted.is_reached(it) {
+                Some(true) => RowStanding::Unranked,
+                Some(false) | None => RowStanding::LeftOut,
+            };
+            return self.points.iter().map(standing).collect();
+        }
+        if !self.is_ranked() || self.lacks_rooms() {
+            return alloc::vec![RowStanding::Unranked; self.points.len()];
+        }
+        let allowed = |it: &&PointEstimates| it.p99.value.is_some() && self.keeps(it);
+        let rank = |it: &PointEstimates| self.rank(it).value.unwrap_or(0.0);
+        let best = (self.points.iter().filter(allowed)).min_by(|a, b| rank(a).total_cmp(&rank(b)));
+        let standing = |it: &PointEstimates| match best {
+            _ if !allowed(&it) => RowStanding::LeftOut,
+            Some(best) if best.setting == it.setting => RowStanding::Best,
+            Some(best) if overlap(&self.rank(best), &self.rank(it)) => RowStanding::Tied,
+            _ => RowStanding::Behind,
+        };
+        self.points.iter().map(standing).collect()
+    }
+
+    /// Returns the rows; those that are ranked in the order of their rank.
+    pub(super) fn rows(&self) -> Vec<PredictionRow> {
+        let mut rows: Vec<_> = self.points.iter().zip(self.standings()).collect();
+        if self.is_ranked() {
+            let rank = |it: &PointEstimates| self.rank(it).value.unwrap_or(f64::INFINITY);
+            rows.sort_by(|a, b| {
+                (a.1 as u8).cmp(&(b.1 as u8)).then_with(|| rank(a.0).total_cmp(&rank(b.0)))
+            });
+        }
+        rows.into_iter().map(|(it, standing)| self.row(it, standing)).collect()
+    }
+
+    /// Returns the largest part of what ranks a profile, with its share.
+    pub(super) fn limits_rank(&self, point: &PointEstimates) -> Option<String> {
+        if self.question != PredictQuestion::Profiles {
+            return None;
+        }
+        let of = if self.ranks_charge() { "charge" } else { "latency" };
+        let all = limited_by(point, self.battery.as_ref());
+        let it = all.into_iter().find(|it| it.of == of)?;
+        Some(format!("{} {:.0} %", it.part, 100.0 * it.share))
+    }
+
+    /// Returns the parts of a profile's charge that rest on constants of low confidence, where they matter.
+    pub(super) fn assumed(&self, point: &PointEstimates) -> Vec<String> {
+        let energy = point.energy.as_ref().filter(|_| self.question == PredictQuestion::Profiles);
+        energy.map(|it| it.assumed().map(String::from).collect()).unwrap_or_default()
+    }
+
+    /// Returns what the points are, of which one is the best.
+    const fn noun(&self) -> &'static str {
+        if matches!(self.question, PredictQuestion::Profiles) { "profile" } else { "rate" }
+    }
+
+    /// Returns the name of a point among these.
+    fn name<'a>(&self, point: &'a PointEstimates) -> &'a str {
+        match self.question {
+            PredictQuestion::Profiles => &point.setting.profile,
+            _ => &point.setting.rate,
+        }
+    }
+
+    /// Says why a point is the best.
+    fn lead_words(&self, best: &PointEstimates) -> String {
+        let name = self.name(best);
+        if let (Some(battery), Some(energy), true) =
+            (&self.battery, &best.energy, self.ranks_charge())
+        {
+            let days = energy.days(battery).value.map_or_else(|| "?".into(), digits::two);
+            return format!("{name} lasts longest, {days} days");
+        }
+        let shown = self.p99_in_places(best).map(|it| format!("{it} ms"));
+        format!("{name} has the lowest p99, {}", shown.unwrap_or_else(|| p99(best)))
+    }
+
+    pub(super) fn ranking(&self) -> Vec<String> {
+        // The best may be among those that were not tried.
+        if self.lacks_rooms() {
+            return Vec::new();
+        }
+        let standings = self.standings();
+        let of = |wanted: &[RowStanding]| -> Vec<&PointEstimates> {
+            let all = self.points.iter().zip(&standings);
+            all.filter(|it| wanted.contains(it.1)).map(|it| it.0).collect()
+        };
+        let left_out = of(&[RowStanding::LeftOut]);
+        let forbids = match self.limits.text() {
+            text if text.is_empty() => "Nothing arrives".to_string(),
+            text => format!("The limit ({text}) forbids"),
+        };
+        let out = match left_out.len() {
+            0 => None,
+            n => Some(format!("{forbids} {}.", count(n, self.noun()))),
+        };
+        let Some(best) = of(&[RowStanding::Best]).first().copied() else {
+            let limits = self.limits.text();
+            let noun = self.noun();
+            let none = match self.points.as_slice() {
+                [one] => format!("{} does not keep {limits}.", self.name(one)),
+                [_, _] => format!("neither {noun} keeps {limits}."),
+                all => format!("none of the {} {noun}s keeps {limits}.", all.len()),
+            };
+            return alloc::vec![none];
+        };
+        let mut tied = of(&[RowStanding::Tied]);
+        let rank = |it: &PointEstimates| self.rank(it).value.unwrap_or(0.0);
+        tied.sort_by(|a, b| rank(a).total_cmp(&rank(b)));
+        let names: Vec<&str> = tied.iter().take(NAMED).map(|it| self.name(it)).collect();
+        let more = tied.len().saturating_sub(NAMED);
+        let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+        let (lowest, noun) = (self.lead_words(best), self.noun());
+        let ranked = self.points.len() - left_out.len();
+        let mut lines = alloc::vec![match tied.len() {
+            0 => format!("{lowest}."),
+            1 if ranked == 2 => format!("Both {noun}s tie: their intervals overlap. {lowest}."),
+            n if n + 1 == ranked => {
+                format!(
+                    "All {ranked} {noun}s tie: their intervals overlap that of the best. {lowest}."
+                )
+            }
+            1 => format!("{lowest}; {} ties with it, since its interval overlaps.", names[0]),
+            _ => format!(
+                "{lowest}; {}{more} tie with it, since their intervals overlap.",
+                names.join(", ")
+            ),
+        }];
+        let first = of(&[RowStanding::Best, RowStanding::Tied]);
+        lines.extend(self.farthest(&first));
+        lines.extend(out);
+        lines
+    }
+
+    /// Says which of the best reaches farthest.
+    fn farthest(&self, best: &[&PointEstimates]) -> Option<String> {
+        let known = || best.iter().filter_map(|it| Some((*it, it.setting.range_m?)));
+        let (point, metres) = known().max_by(|a, b| a.1.total_cmp(&b.1))?;
+        let bounded = known().filter(|it| it.0.setting.range_is_bounded).count();
+        let end = "nothing is known beyond, where the model of the place ends";
+        let (far, metres) = (range_words(metres, false), metres_of(metres));
+        Some(match bounded {
+            0 if best.len() == 1 => format!("It reaches {far} m."),
+            0 if best.len() == 2 => {
+                format!("Of both {} reaches farther, {far} m.", self.name(point))
+            }
+            0 => format!("Of these {} reaches farthest, {far} m.", self.name(point)),
+            1 if best.len() == 1 => format!("It reaches {metres} m; {end}."),
+            2 if best.len() == 2 => format!("Both reach {metres} m; {end}."),
+            n if n == best.len() => format!("All of these reach {metres} m; {end}."),
+            1 => format!("One of these reaches {metres} m; {end}."),
+            n => format!("{n} of these reach {metres} m; {end}."),
+        })
+    }
+}
