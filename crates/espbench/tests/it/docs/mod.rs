@@ -127,13 +127,18 @@ fn the_page_of_predictions_shows_what_its_commands_print() {
 }
 
 #[test]
+fn the_page_of_rates_shows_what_its_commands_print() {
+    check(Page::read("docs/rate.md"));
+}
+
+#[test]
 fn the_page_of_settings_shows_what_its_commands_print() {
     check(Page::read("docs/tune.md"));
 }
 
 #[test]
 fn all_other_pages_show_what_their_commands_print() {
-    let own = ["README.md", "docs/predict.md", "docs/tune.md"];
+    let own = ["README.md", "docs/predict.md", "docs/rate.md", "docs/tune.md"];
     for page in pages().into_iter().filter(|it| is_carried_out(it) && !own.contains(&&*it.name)) {
         check(page);
     }
