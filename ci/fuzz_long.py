@@ -4,7 +4,7 @@
     ci/fuzz_long.py                          # ten million executions of each target, one for each processor at a time
     ci/fuzz_long.py --executions 1e6 plan    # a million of one
     ci/fuzz_long.py --longest 512 doctor_log # inputs of at most 512 bytes: what is slow by its length has more of them
-    ci/fuzz_long.py --table                  # what was reached so far, as the table of docs/fuzz.md
+    ci/fuzz_long.py --table                  # what was reached so far, as the table of docs/notes/fuzz.md
 
 Each piece starts from the stored corpus and from what earlier pieces found (target/fuzz-long/corpus), and adds a
 line to target/fuzz-long/pieces.jsonl: target, executions, seconds, the revision of the source, the longest input. A run that is

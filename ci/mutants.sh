@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Mutation testing of one area: `ci/mutants.sh AREA [OPTION …]`. Options are cargo-mutants' own, as
-# `--shard 0/4`, `--file '**/mpdu.rs'`, `--list`. docs/mutants.md has the areas, the results, and why
+# `--shard 0/4`, `--file '**/mpdu.rs'`, `--list`. docs/mutants.md has the areas and results, docs/notes/mutants.md why
 # the mutants that no test can catch are equivalent; a mutant that is missed and not there fails.
 #
 # An area is compiled alone: a copy of its crate with nothing but the modules of the area, so that a
@@ -92,6 +92,6 @@ else
     missed=$scratch/mutants.out/missed.txt
 fi
 new=$(sed -E 's/:[0-9]+:[0-9]+: /: /' "$missed" | while read -r mutant; do
-    grep -qF "\`$mutant\`" docs/mutants.md || echo "$mutant"
+    grep -qF "\`$mutant\`" docs/notes/mutants.md || echo "$mutant"
 done)
-[ -z "$new" ] || { printf 'missed, and not explained in docs/mutants.md:\n%s\n' "$new" >&2; exit 1; }
+[ -z "$new" ] || { printf 'missed, and not explained in docs/notes/mutants.md:\n%s\n' "$new" >&2; exit 1; }

@@ -1,7 +1,7 @@
 //! Labelled cases: files with the cause that people who know it would name first.
 //!
 //! `cases/cases.csv` has the files of each case and what is expected: the stable name of the first cause, or of the
-//! verdict. The table of docs/doctor.md is made here: `BLESS=1 cargo test -p espbench-doctor --test cases`.
+//! verdict. The table of docs/notes/doctor-cases.md is made here: `BLESS=1 cargo test -p espbench-doctor --test cases`.
 
 use espbench_capture::analysis::CaptureAnalysis;
 use espbench_doctor::captured;
@@ -55,7 +55,7 @@ fn outcome(row: &str) -> Outcome {
     Outcome { name, expected: expected.into(), first, certainty }
 }
 
-/// Returns the counts and the table, for docs/doctor.md.
+/// Returns the counts and the table, for docs/notes/doctor-cases.md.
 fn table(outcomes: &[Outcome]) -> String {
     let count = |is: &dyn Fn(&Outcome) -> bool| outcomes.iter().filter(|it| is(it)).count();
     let causes = count(&is_cause);
@@ -130,11 +130,11 @@ fn first_causes_are_right_and_healthy_files_raise_no_alarm() {
     // Issue 17, item 9: at least 90 % right, no alarm in 95 %.
     assert!(of[&true].0 * 100 >= of[&true].1 * 90, "{text}");
     assert!(of[&false].0 * 100 >= of[&false].1 * 95, "{text}");
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/doctor.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/notes/doctor-cases.md");
     let page = std::fs::read_to_string(&path).unwrap_or_default();
     let (begin, end) = ("<!-- cases -->\n", "<!-- end of cases -->");
-    let at = page.find(begin).expect("docs/doctor.md has a place for the table") + begin.len();
-    let until = page[at..].find(end).expect("docs/doctor.md ends the table") + at;
+    let at = page.find(begin).expect("the page has a place for the table") + begin.len();
+    let until = page[at..].find(end).expect("the page ends the table") + at;
     if std::env::var_os("BLESS").is_some() {
         let page = format!("{}{text}{}", &page[..at], &page[until..]);
         std::fs::write(path, page).unwrap();

@@ -1,4 +1,4 @@
-//! What a question sets of a lab to another value than the lab's file.
+//! Settings that a question gives to a lab in place of those of its file.
 
 use super::Predictor;
 use alloc::format;

@@ -1,4 +1,4 @@
-//! A kind of test has one place: ARCHITECTURE.md, "Adding a kind of test".
+//! A kind of test has one place: ARCHITECTURE.md, "Add a kind of test".
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

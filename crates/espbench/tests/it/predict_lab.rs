@@ -14,7 +14,7 @@ fn lab(groups: &[String]) -> String {
     format!("title = \"t\"\nenvironment = \"office\"\n{}", groups.concat())
 }
 
-/// What a lab's file says holds in `predict`, too: its devices and its rate. What a flag sets to another value stands on
+/// The devices and the rate of a lab's file hold in `predict`, too. Values that a flag sets in their place stand on
 /// the first lines.
 #[test]
 fn a_labs_own_devices_and_rate_hold() {

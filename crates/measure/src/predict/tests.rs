@@ -222,10 +222,10 @@ fn what_the_battery_loses_by_itself_can_limit_it() {
     assert!((parts.iter().map(|it| it.share).sum::<f64>() - 1.0).abs() < 1e-9);
 }
 
-/// The table of cells in docs/predict.md has the figures that are reckoned with.
+/// The table of cells in docs/battery.md has the figures that are reckoned with.
 #[test]
 fn the_page_has_the_cells_as_they_are() {
-    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/predict.md");
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/battery.md");
     let page = std::fs::read_to_string(page).unwrap();
     let all = super::battery::constants();
     let value = |cell: &str, of: &str| {
@@ -236,7 +236,7 @@ fn the_page_has_the_cells_as_they_are() {
         let [charge, volts, pulse] =
             ["capacity_mah", "mean_volts", "pulse_ma"].map(|it| value(cell, it));
         let row = format!("| {cell} | {charge} | {volts} | {pulse} |");
-        assert!(page.contains(&row), "docs/predict.md lacks {row}");
+        assert!(page.contains(&row), "docs/battery.md lacks {row}");
     }
 }
 

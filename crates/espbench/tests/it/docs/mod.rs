@@ -1,6 +1,6 @@
 //! Pages do not go stale: what a page shows of a command is what it prints, and its commands run.
 //!
-//! In README.md and docs/*.md
+//! In README.md, docs/*.md and docs/notes/*.md
 //!
 //! - a command of a console, `$ espbench …`, is carried out in a folder that has what pages name ([`run`]). The lines
 //!   below it are what it prints, and `…` stands for lines that are left out. A comment above the console,
@@ -30,8 +30,8 @@ fn is_blessed() -> bool {
 
 /// Returns the pages whose commands are carried out.
 fn is_carried_out(page: &Page) -> bool {
-    page.name == "README.md"
-        || (page.name.starts_with("docs/") && page.name.matches('/').count() == 1)
+    let folder = page.name.rsplit_once('/').map_or("", |it| it.0);
+    page.name == "README.md" || ["docs", "docs/notes"].contains(&folder)
 }
 
 /// Lines of a page, and those that should stand there.
@@ -127,13 +127,18 @@ fn the_page_of_predictions_shows_what_its_commands_print() {
 }
 
 #[test]
+fn the_page_of_rates_shows_what_its_commands_print() {
+    check(Page::read("docs/rate.md"));
+}
+
+#[test]
 fn the_page_of_settings_shows_what_its_commands_print() {
     check(Page::read("docs/tune.md"));
 }
 
 #[test]
 fn all_other_pages_show_what_their_commands_print() {
-    let own = ["README.md", "docs/predict.md", "docs/tune.md"];
+    let own = ["README.md", "docs/predict.md", "docs/rate.md", "docs/tune.md"];
     for page in pages().into_iter().filter(|it| is_carried_out(it) && !own.contains(&&*it.name)) {
         check(page);
     }

@@ -134,7 +134,8 @@ fn markdown(folder: &str, pages: &mut Vec<String>) {
 
 /// Returns all pages for readers.
 pub fn pages() -> Vec<Page> {
-    let mut names = vec!["README.md".to_string(), "ARCHITECTURE.md".into(), "SECURITY.md".into()];
+    let root = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md"];
+    let mut names = root.map(String::from).to_vec();
     for folder in ["docs", "crates", "components", "examples", "firmware", "packaging", "python"] {
         markdown(folder, &mut names);
     }

@@ -81,7 +81,7 @@ pub struct Reader {
 
 impl Reader {
     /// Makes a folder with what pages name: a log, an sdkconfig, the repository's examples and plans, and the
-    /// README's and the page's plans.
+    /// plans of docs/plans.md and of the page.
     pub fn new(page: &Page) -> Self {
         let bench = TestDir::new();
         for folder in ["examples/talk", "examples/research", "plans"] {
@@ -93,12 +93,12 @@ impl Reader {
         let logs = ["--console", "node0=board.log", "--console", "node1=board1.log"];
         bench.run(&[&talk[..], &logs].concat()).ok();
         std::fs::copy(bench.path("board.log"), bench.path("board0.log")).unwrap();
-        let readme = Page::read("README.md");
+        let plans = Page::read("docs/plans.md");
         let of = |page: &Page| -> Vec<String> {
             let fences = page.fences().into_iter().filter(|it| it.info == "toml");
             fences.map(|it| page.lines[it.lines].join("\n") + "\n").collect()
         };
-        for text in [of(&readme), of(page)].concat() {
+        for text in [of(&plans), of(page)].concat() {
             let name = text.strip_prefix("name = \"").and_then(|it| it.split('"').next());
             if let Some(name) = name {
                 bench.write(&format!("{name}.toml"), &text);
