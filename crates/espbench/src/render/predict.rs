@@ -12,6 +12,7 @@ use espbench_measure::predict::frames::FramesRow;
 use espbench_measure::predict::point::DistanceRow;
 use espbench_measure::predict::{Prediction, over_places};
 use espbench_measure::report::{GlanceValue, Report};
+use espbench_model::energy::EnergyPart;
 use espbench_model::text::count;
 use std::fmt::Write as _;
 
@@ -289,7 +290,11 @@ fn profiles(card: &Prediction, rows: &[&PredictionRow]) -> (Vec<String>, Vec<Vec
     let has_assumed = card.rows.iter().any(|it| !it.assumed.is_empty());
     let mut heads = vec!["profile"];
     heads.extend(has_battery.then_some("battery (days)"));
-    heads.extend(["p99 (ms)", "loss (%)", "range (m)", "limited by"]);
+    // Where the model of the place ends before the first one, nothing tells them apart.
+    let has_range = card.rows.iter().any(|it| !it.range_is_bounded);
+    heads.extend(["p99 (ms)", "loss (%)"]);
+    heads.extend(has_range.then_some("range (m)"));
+    heads.push("limited by");
     heads.extend(has_assumed.then_some("little known"));
     heads.push("");
     let value = |it: Option<&GlanceValue>| it.map_or_else(|| (NOTHING.into(), None), figure);
@@ -302,9 +307,14 @@ fn profiles(card: &Prediction, rows: &[&PredictionRow]) -> (Vec<String>, Vec<Vec
         if let Some(text) = card.p99_in_places(row) {
             latency.0 = text;
         }
-        texts.extend([latency, value(row.loss_percent.as_ref()), range(row)]);
+        texts.extend([latency, value(row.loss_percent.as_ref())]);
+        texts.extend(has_range.then(|| range(row)));
         texts.push(plain(row.limited_by.clone()));
-        let assumed = (!row.assumed.is_empty()).then(|| row.assumed.join(", "));
+        let assumed = match row.assumed.as_slice() {
+            [] => None,
+            all if all.len() == EnergyPart::ALL.len() => Some("all parts".into()),
+            some => Some(some.join(", ")),
+        };
         texts.extend(has_assumed.then(|| plain(assumed)));
         texts.push((standing(row.standing).into(), None));
         texts

@@ -59,6 +59,7 @@ mod nothing;
 mod page;
 mod ping;
 mod predict;
+mod predict_compare;
 mod predict_lab;
 mod predict_range;
 #[cfg(target_os = "linux")]

@@ -4,6 +4,7 @@ use super::card::{PredictionRow, RowStanding, limited_by, overlap};
 use super::point::PointEstimates;
 use super::range::{metres_of, range_words};
 use super::report::{PredictAnswer, PredictQuestion};
+use super::tables::capitalized;
 use super::words::p99;
 use crate::digits;
 use alloc::format;
@@ -114,7 +115,10 @@ impl PredictAnswer {
 
     /// Says why a point is the best.
     fn lead_words(&self, best: &PointEstimates) -> String {
-        let name = self.name(best);
+        let name = match self.question {
+            PredictQuestion::Profiles => format!("the {}", self.name(best)),
+            _ => self.name(best).to_string(),
+        };
         if let (Some(battery), Some(energy), true) =
             (&self.battery, &best.energy, self.ranks_charge())
         {
@@ -164,10 +168,12 @@ impl PredictAnswer {
         let ranked = self.points.len() - left_out.len();
         let mut lines = alloc::vec![match tied.len() {
             0 => format!("{lowest}."),
-            1 if ranked == 2 => format!("Both {noun}s tie: their intervals overlap. {lowest}."),
+            1 if ranked == 2 =>
+                format!("Both {noun}s tie: their intervals overlap. {}.", capitalized(&lowest)),
             n if n + 1 == ranked => {
                 format!(
-                    "All {ranked} {noun}s tie: their intervals overlap that of the best. {lowest}."
+                    "All {ranked} {noun}s tie: their intervals overlap that of the best. {}.",
+                    capitalized(&lowest)
                 )
             }
             1 => format!("{lowest}; {} ties with it, since its interval overlaps.", names[0]),

@@ -5,6 +5,7 @@ use super::fleet::DEVICES_MAX;
 use super::options::{Common, rate};
 use super::write;
 use crate::cli::output;
+use crate::say::say;
 use crate::user_error::UserError;
 use espbench_dot11::radio::WifiMode;
 use espbench_engine::predict::{self, Predictor};
@@ -69,11 +70,26 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         common.place.profile = Some(name);
         common
     };
+    let asked = args.common.place.profile.as_deref();
     let mut profiles: Vec<(Predictor, WifiMode)> = Vec::new();
-    for name in names(args.common.place.profile.as_deref())? {
-        let predictor = checked(&with(name))?;
-        let mode = sent(&predictor, args.phy_rate)?;
-        profiles.push((predictor, mode));
+    let (mut left_out, mut refusal) = (Vec::new(), None);
+    for name in names(asked)? {
+        let predictor = checked(&with(name.clone()))?;
+        match sent(&predictor, args.phy_rate) {
+            Ok(mode) => profiles.push((predictor, mode)),
+            // Of all chips those are compared that send the rate.
+            Err(why) if asked.is_none_or(|it| it == "all") => {
+                left_out.push(name);
+                refusal.get_or_insert(why);
+            }
+            Err(why) => return Err(why.into()),
+        }
+    }
+    if let (true, Some(why)) = (profiles.len() < 2, refusal) {
+        return Err(why.into());
+    }
+    if let (Some(mode), false, false) = (args.phy_rate, left_out.is_empty(), args.common.quiet) {
+        say!("Left out, since they do not send {mode}: {}.", left_out.join(", "));
     }
     let first = &profiles[0].0;
     let own = args.common.place.lab.as_ref().map(|_| first.own_devices());

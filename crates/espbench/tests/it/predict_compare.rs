@@ -1,0 +1,55 @@
+//! `espbench predict compare`.
+
+use crate::util::TestDir;
+
+/// Runs it with little effort.
+fn compare(args: &str) -> crate::util::Ran {
+    let all = format!("predict compare {args} --devices 5 --rooms 4 --messages 400");
+    TestDir::new().run(&all.split(' ').collect::<Vec<_>>())
+}
+
+/// What ranks the chips stands first, then what limits each and what is little known of it.
+#[test]
+fn chips_are_ranked_by_the_life_of_a_battery() {
+    let text = compare("--every 5min --battery 2xAA -q").ok();
+    assert!(text.lines().count() <= 25, "{text}");
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn chips_are_ranked_by_latency_without_a_battery() {
+    insta::assert_snapshot!(compare("--profile esp32,esp32c3,esp32c6 -q").ok());
+}
+
+/// Of all chips those are compared that send a rate; of a list each must.
+#[test]
+fn chips_that_do_not_send_a_rate_are_left_out_by_name() {
+    let ran = compare("--phy-rate HE20-MCS5");
+    let wanted =
+        "Left out, since they do not send HE20-MCS5: esp32, esp32s2, esp32s3, esp32c3, esp32c2.";
+    assert!(ran.err.contains(wanted), "{}", ran.err);
+    assert!(ran.ok().contains("3 profiles"));
+    let ran = compare("--phy-rate HE20-MCS5 --profile esp32,esp32c6");
+    assert!(ran.err.contains("an esp32 does not send it"), "{}", ran.err);
+    assert_eq!(ran.status, Some(2));
+    let ran = compare("--profile esp32");
+    assert!(ran.err.contains("one profile is compared with nothing"), "{}", ran.err);
+    let ran = TestDir::new().run(&["predict", "fleet", "--devices", "2", "--profile", "all"]);
+    assert!(ran.err.contains("espbench predict compare --profile all"), "{}", ran.err);
+}
+
+/// Each row is a result of its own: settings tell the profiles apart.
+#[test]
+fn results_tell_the_profiles_apart() {
+    let rows = compare("--profile esp32,esp32c3 -q --format csv").ok();
+    let mut lines = rows.lines();
+    let heads: Vec<&str> = lines.next().unwrap().split(',').collect();
+    let at = |name: &str| heads.iter().position(|it| *it == name).unwrap();
+    let (metric, profile) = (at("metric"), at("lab_profile"));
+    let of: Vec<String> = lines
+        .map(|it| it.split(',').collect::<Vec<_>>())
+        .filter(|it| it[metric] == "latency_p99")
+        .map(|it| it[profile].to_owned())
+        .collect();
+    assert_eq!(of, ["esp32", "esp32c3"], "{rows}");
+}
