@@ -478,7 +478,8 @@ impl Library {
             return Err(FileError::whole(name, message));
         }
         let wrong = |message: String| FileError::whole(name.clone(), message);
-        if let Some(devices) = set.devices.filter(|it| *it > 1 && !file.has_places(variant)) {
+        let is_lone = file.names().any(|it| it == variant) && !file.has_places(variant);
+        if let Some(devices) = set.devices.filter(|it| *it > 1 && is_lone) {
             return Err(wrong(format!(
                 "{variant} is one device, and there is no place for {devices}: take a lab that has a `cluster`, \
                  `grid`, `line` or `ring` of them, such as forty-stations"

@@ -83,6 +83,9 @@ fn a_device_without_a_place_for_more_says_which_labs_have_one() {
             .starts_with("arduino is one device, and there is no place for 5: take a lab"),
         "{refused}"
     );
+    // One that there is not has no device, either.
+    let unknown = Library::built_in().variant_scene_with("wifi-home", "ardino", &set).unwrap_err();
+    assert!(unknown.message.starts_with("no variant is called `ardino`"), "{unknown}");
 }
 
 #[test]
