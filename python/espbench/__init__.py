@@ -204,15 +204,15 @@ def predict(question: str = "fleet", *, progress: _Progress = None, **flags: Unp
     """Answers a what-if question in the virtual lab.
 
     question: `fleet` (loss and latency of many devices, or the largest fleet), `rate` (PHY rates), `range` (metres),
-        or `frames` (one long frame or several short ones).
+        `frames` (one long frame or several short ones), or `compare` (which chip: profile=["esp32", "esp32c3"], or all).
     progress: as of `run`, here of thousandths of the work.
     flags: those of `espbench predict QUESTION`, such as devices=60, every="5s", payload=50 (bytes), room="home",
         battery="2xAA", loss="1%", p99="50ms". A list is several values: devices=[5, 10].
 
     The result has latency in ms, loss in percent, range in m, charge in uC and battery life in h.
     """
-    if question not in ("fleet", "rate", "range", "frames"):
-        raise ValueError(f"there is no question {question!r}: ask for 'fleet', 'rate', 'range' or 'frames'")
+    if question not in ("fleet", "rate", "range", "frames", "compare"):
+        raise ValueError(f"there is no question {question!r}: ask for 'fleet', 'rate', 'range', 'frames' or 'compare'")
     status, out = _ask(["predict", question], {}, flags, progress, "prediction")
     return Result(_espbench.Report.from_json(out), status)
 

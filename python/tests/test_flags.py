@@ -29,7 +29,7 @@ _Value = _One | Iterable[_One] | None
 
 FUNCTIONS = {
     "RunFlags": ("run", [["run"]], {"on", "seed", "store", "threads", "lab"}),
-    "PredictFlags": ("predict", [["predict", it] for it in ("fleet", "rate", "range", "frames")], set()),
+    "PredictFlags": ("predict", [["predict", it] for it in ("fleet", "rate", "range", "frames", "compare")], set()),
     "TuneFlags": ("tune", [["tune"]], {"check", "want"}),
     "DoctorFlags": ("doctor", [["doctor"]], set()),
 }

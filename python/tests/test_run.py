@@ -169,6 +169,8 @@ def test_predict() -> None:
     assert fleet.json["prediction"]["question"] == "fleet"
     far = espbench.predict("range", room="open", phy_rates="1M")
     assert far.json["prediction"]["question"] == "range"
+    chips = espbench.predict("compare", devices=3, profile=["esp32", "esp32c3"], rooms=2, messages=100)
+    assert {it["profile"] for it in chips.json["prediction"]["rows"]} == {"esp32", "esp32c3"}
     with pytest.raises(ValueError, match="there is no question 'loss'"):
         espbench.predict("loss")
 

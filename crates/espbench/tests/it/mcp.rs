@@ -160,6 +160,11 @@ fn predictions_and_diagnoses_have_intervals_and_evidence() {
         let row = &fleet["rows"][0];
         assert_eq!(row["devices"], 3);
         assert!(row["loss_percent"]["ci_high"].is_number() && row["life_days"].is_null(), "{row}");
+        let chips = json!({ "devices": 3, "profile": "esp32,esp32c3", "battery": "2xAA", "rooms": 2, "messages": 100 });
+        let chips = answer(&client, "predict", chips).await;
+        let (first, second) = (&chips["rows"][0], &chips["rows"][1]);
+        assert_eq!((&first["profile"], &second["profile"]), (&json!("esp32c3"), &json!("esp32")));
+        assert!(first["limited_by"].is_string() && first["little_known"].is_array(), "{first}");
         let log = "I (1234) wifi:state: run -> init (0x200)\nW (1240) wifi station: disconnect reason:201\n\
                    wifi:disconnected, reason: 201\n";
         let told = answer(&client, "doctor", json!({ "log": log })).await;

@@ -57,7 +57,7 @@ pub(super) struct PredictAsked {
     #[serde(default)]
     #[schemars(schema_with = "words::labs")]
     lab: Option<String>,
-    /// Profile of the devices.
+    /// Profile of the devices; several with commas, or `all`, are compared: which chip serves best.
     #[serde(default)]
     #[schemars(schema_with = "words::profiles")]
     profile: Option<String>,
@@ -83,7 +83,9 @@ pub(super) struct PredictAsked {
 
 impl PredictAsked {
     pub(super) fn command(self) -> ChildCommand {
-        ChildCommand::new(&["predict", "fleet", "--format=json", "-q"])
+        let several = self.profile.as_ref().is_some_and(|it| it == "all" || it.contains(','));
+        let question = if several { "compare" } else { "fleet" };
+        ChildCommand::new(&["predict", question, "--format=json", "-q"])
             .flag("devices", self.devices)
             .flag("every", self.every)
             .flag("payload", self.payload)

@@ -142,6 +142,14 @@ pub(super) struct PredictionTold {
     own_busy_percent: Option<Four>,
     /// Life of the battery; null where no battery was named.
     life_days: Option<ValueTold>,
+    /// Profile of the devices, where several are compared; with it what limits it, and the parts of its charge that are
+    /// little known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    profile: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    limited_by: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    little_known: Vec<String>,
 }
 
 /// Answer of `predict`.
@@ -189,6 +197,9 @@ impl Answer for PredictTold {
             channel_busy_percent: it.channel_busy_percent.map(Into::into),
             own_busy_percent: it.own_busy_percent.map(Four),
             life_days: it.life_days.map(Into::into),
+            profile: Some(it.profile).filter(|it| !it.is_empty()),
+            limited_by: it.limited_by,
+            little_known: it.assumed,
         };
         let share = |it: espbench_measure::predict::card::LimitShare| ShareTold {
             of: it.of,
