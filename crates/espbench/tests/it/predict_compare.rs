@@ -26,7 +26,7 @@ fn chips_are_ranked_by_latency_without_a_battery() {
 fn chips_that_do_not_send_a_rate_are_left_out_by_name() {
     let ran = compare("--phy-rate HE20-MCS5");
     let wanted =
-        "Left out, since they do not send HE20-MCS5: esp32, esp32s2, esp32s3, esp32c3, esp32c2.";
+        "Left out, since they do not send HE20-MCS5: esp32, esp32s2, esp32s3, esp32c2, esp32c3.";
     assert!(ran.err.contains(wanted), "{}", ran.err);
     assert!(ran.ok().contains("3 profiles"));
     let ran = compare("--phy-rate HE20-MCS5 --profile esp32,esp32c6");

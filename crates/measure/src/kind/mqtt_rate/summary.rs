@@ -42,7 +42,7 @@ use crate::search::{REPETITIONS, RateSearch};
 use crate::series::{MessageSpan, message_rate};
 use crate::summary::{CellColumns, SummaryContext};
 use crate::units::print_duration;
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -108,8 +108,9 @@ pub(super) fn summarize(
     out.cells
 }
 
-fn total(recorded: &Recorded, observer: Observer) -> Option<&Interval> {
-    recorded.samples.iter().find_map(|sample| match sample {
+/// Returns the total of each link as an observer has it.
+fn totals(recorded: &Recorded, observer: Observer) -> impl Iterator<Item = &Interval> {
+    recorded.samples.iter().filter_map(move |sample| match sample {
         Sample::Interval(i) if i.total && i.observer == observer => Some(i),
         _ => None,
     })
@@ -218,7 +219,8 @@ impl MqttCells<'_> {
         // Of messages that never left, the broker and the network have lost none.
         let loss = if tally.sent > 0 { wilson(lost, due) } else { wilson(0, 0) };
         self.push("loss", "percent", loss.scaled(100.0), note);
-        let reordered = total(recorded, Observer::Receiver).and_then(|i| i.out_of_order);
+        let reordered = totals(recorded, Observer::Receiver).filter_map(|i| i.out_of_order);
+        let reordered = reordered.reduce(|one, other| one + other);
         for (metric, count) in [
             ("messages_lost", Some(lost)),
             ("messages_duplicate", Some(tally.duplicate)),
@@ -363,7 +365,7 @@ fn sureness(workload: &MqttRate, search: &RateSearch, messages: u64) -> String {
     )
 }
 
-/// Returns the messages received in each whole second of the receiver.
+/// Returns the messages received in each whole second of the receiver: of several devices those of all.
 fn seconds(recorded: &Recorded) -> Vec<f64> {
     let all: Vec<&Interval> = recorded
         .samples
@@ -374,10 +376,12 @@ fn seconds(recorded: &Recorded) -> Vec<f64> {
         })
         .collect();
     let whole = all.iter().map(|i| i.end.since(i.start)).max();
-    all.into_iter()
-        .filter(|i| Some(i.end.since(i.start)) == whole)
-        .filter_map(message_rate)
-        .collect()
+    let links: BTreeSet<Link> = all.iter().map(|i| i.link).collect();
+    let mut by_number: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
+    for interval in all.into_iter().filter(|i| Some(i.end.since(i.start)) == whole) {
+        by_number.entry(interval.seq).or_default().extend(message_rate(interval));
+    }
+    by_number.into_values().filter(|it| it.len() == links.len()).map(|it| it.iter().sum()).collect()
 }
 
 /// Returns the note on a stage's times: steps that they cluster at, and messages that they leave

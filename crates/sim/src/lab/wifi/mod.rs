@@ -175,8 +175,17 @@ impl<'a, W: Tap> Lab<'a, W> {
         machine: MachineId,
         program: alloc::boxed::Box<dyn setup::Program + 'a>,
     ) {
-        let begin = (Keeps::Samples, self.medium.room.now());
-        self.medium.net.start(&mut self.medium.room, machine.0, begin, program);
+        self.start_at(self.medium.room.now(), machine, program);
+    }
+
+    /// Gives a machine a program that begins at that time.
+    pub fn start_at(
+        &mut self,
+        at: Instant,
+        machine: MachineId,
+        program: alloc::boxed::Box<dyn setup::Program + 'a>,
+    ) {
+        self.medium.net.start(&mut self.medium.room, machine.0, (Keeps::Samples, at), program);
     }
 
     /// Gives a machine a program whose samples are those of a link.

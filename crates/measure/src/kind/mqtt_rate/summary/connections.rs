@@ -71,10 +71,13 @@ impl MqttCells<'_> {
     }
 
     pub(super) fn fairness(&mut self, workload: &MqttRate, recorded: &Recorded) {
-        if workload.clients < 2 {
+        // Devices of a lab are clients, each on a link of its own.
+        let devices = probes(recorded).map(|probe| probe.link.0 + 1).max().unwrap_or(0);
+        let clients = workload.clients.max(devices);
+        if clients < 2 {
             return;
         }
-        let mut each = vec![0_u64; usize::from(workload.clients)];
+        let mut each = vec![0_u64; usize::from(clients)];
         for probe in probes(recorded).filter(|probe| probe.fate == Fate::Delivered) {
             if let Some(count) = each.get_mut(usize::from(probe.link.0)) {
                 *count += 1;

@@ -13,7 +13,7 @@
 //! What was offered, and when, only the devices know: there is no offered rate and no latency.
 
 use super::numbering::MessageNumbering;
-use super::{FEWEST_SECONDS, MqttCells, RATE, probes, total};
+use super::{FEWEST_SECONDS, MqttCells, RATE, probes, totals};
 use crate::run::Recorded;
 use crate::series::{SteadyRate, milliseconds, span};
 use crate::units::print_duration;
@@ -124,7 +124,7 @@ impl HeardMessages {
 
     /// Says what a reader must know before the rate: whether loss can be told, and whether the device fell silent.
     pub(in crate::kind::mqtt_rate) fn caveats(&self, recorded: &Recorded) -> Vec<String> {
-        let listened = total(recorded, Observer::Receiver);
+        let listened = totals(recorded, Observer::Receiver).next();
         let mut caveats: Vec<String> = self.unknown_loss(recorded).into_iter().collect();
         let restarts = count_of(recorded, "restarts");
         if restarts > 0 && self.tells_loss() {
@@ -210,7 +210,8 @@ impl MqttCells<'_> {
         self.push("loss", "percent", wilson(lost, spanned).scaled(100.0), note);
         // The listener counts what came out of order over all topics.
         let is_all = arrivals.topics.values().all(MessageNumbering::tells_loss);
-        let total: Option<&Interval> = total(recorded, Observer::Receiver).filter(|_| is_all);
+        let total: Option<&Interval> =
+            totals(recorded, Observer::Receiver).next().filter(|_| is_all);
         for (metric, count) in [
             ("messages_lost", Some(lost)),
             ("messages_duplicate", Some(of(|fate| fate == Fate::Duplicate))),

@@ -175,7 +175,11 @@ pub(super) fn run_in<'a, W: Witness + 'a>(
 fn one_at_a_time(work: &Wifi, scene: &Scene) -> Result<(), SuiteError> {
     let at_once = matches!(
         work.test,
-        IpTest::UdpEcho(_) | IpTest::Iperf(_) | IpTest::TcpRate(_) | IpTest::Ping(_)
+        IpTest::UdpEcho(_)
+            | IpTest::Iperf(_)
+            | IpTest::TcpRate(_)
+            | IpTest::MqttRate(_)
+            | IpTest::Ping(_)
     );
     if scene.measured <= 1
         || at_once && !scene.devices[0].esp_now && !scene.pc.as_ref().is_some_and(|it| it.multicast)
@@ -183,7 +187,7 @@ fn one_at_a_time(work: &Wifi, scene: &Scene) -> Result<(), SuiteError> {
         return Ok(());
     }
     let why = format!(
-        "{} devices are measured at once, which udp-echo, iperf and tcp-rate over Wi-Fi are for; set \
+        "{} devices are measured at once, which udp-echo, iperf, tcp-rate and mqtt-rate over Wi-Fi are for; set \
          `count = 1` in [device], and put the others into a [[group]]",
         scene.measured
     );

@@ -1,8 +1,8 @@
-//! MQTT messages: the device publishes, the PC has the broker and who subscribes.
+//! MQTT messages: the devices publish, the PC has their brokers and who subscribes.
 //!
 //! A step offers messages at one rate, or as fast as they go, and gives for each message one sample of
 //! what both ends saw of it ([`join`](espbench_proto::node::app::mqtt::join)); the arrivals of each
-//! second; and two totals. A search for the highest rate without loss gives the totals of its steps,
+//! second; and two totals. Of several devices each offers the rate, and has a link of its own. A search for the highest rate without loss gives the totals of its steps,
 //! link n those of the n-th, and no samples of messages, as with a real broker. Losses are counted by
 //! cause there (`lost-CAUSE`).
 
@@ -14,6 +14,8 @@ use super::Cell;
 use crate::lab::nodes::Conversation as _;
 use crate::lab::scene::ProgramStyle;
 use crate::lab::suite::SuiteError;
+use crate::lab::wifi::MachineId;
+use crate::lab::wifi::setup::Program;
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec;
@@ -62,17 +64,18 @@ const SEGMENT: usize = 1460;
 const MOST_OPEN: usize = 1 << 16;
 /// Acknowledgements that the subscriber may owe.
 const ANSWERS: usize = 1 << 12;
-/// Steps that a search has at most: bisection of the widest range that a plan can name takes 36.
-const STEPS: usize = 64;
+/// Exchanges of a cell at most: one for each device that is measured, or for each step of a search, of which bisection of
+/// the widest range that a plan can name takes 36.
+const EXCHANGES: usize = 1024;
 
-/// Memory of the programs of a cell's steps, each of which is lent for as long as the lab is there.
+/// Memory of the programs of a cell's exchanges, each of which is lent for as long as the lab is there.
 #[derive(Debug, Default)]
 pub(super) struct MqttBuffers(Vec<Option<EndBuffers>>);
 
 impl MqttBuffers {
-    /// Creates places enough for any cell; they take no memory until a step needs them.
+    /// Creates places enough for any cell; they take no memory until an exchange needs them.
     pub(super) fn new() -> Self {
-        Self((0..STEPS).map(|_| None).collect())
+        Self((0..EXCHANGES).map(|_| None).collect())
     }
 
     pub(super) fn places(&mut self) -> Places<'_> {
@@ -137,13 +140,19 @@ impl App for Listening<'_> {
 impl<'a> Cell<'a, '_> {
     pub(super) fn mqtt_rate(&mut self, work: &MqttRate) -> Result<(), SuiteError> {
         self.able(work)?;
-        self.lab.start(self.pc, Box::new(LabBroker::<4, PACKET, OUT>::new(PORT)));
+        // Each device has a broker of its own on the PC, which is as fast with one as with many.
+        for (device, _) in self.measured() {
+            self.lab.start(self.pc, Box::new(LabBroker::<4, PACKET, OUT>::new(PORT + device.0)));
+        }
         match work.mode {
             MqttMode::Listen => {
                 self.unable("a device publishes on its own account on a real broker only (mqtt:)")
             }
             MqttMode::Saturate => self.publish_once(work, OfferedLoad::Saturate),
             MqttMode::Offered(rate) => self.publish_once(work, OfferedLoad::Rate(rate)),
+            MqttMode::Search { .. } if self.scene.measured > 1 => {
+                self.unable("a search is of one device: offer a rate, which is that of each device")
+            }
             MqttMode::Search { low, high } => self.search(work, RateSearch::new(low, high)),
         }
     }
@@ -176,37 +185,89 @@ impl<'a> Cell<'a, '_> {
         Ok(())
     }
 
-    /// Runs a step whose samples are recorded.
+    /// Lets all measured devices publish, each on a link of its own, and records the samples.
     fn publish_once(&mut self, work: &MqttRate, pace: OfferedLoad) -> Result<(), SuiteError> {
-        let exchanged = self.step(work, pace, Link(0))?;
-        exchanged.record(self.record);
-        exchanged.result(&self.scene.variant)
+        let all: Vec<_> =
+            self.measured().map(|(device, link)| (device, link.unwrap_or(Link(0)))).collect();
+        let exchanged = self.exchange(work, pace, &all)?;
+        for it in &exchanged {
+            it.record(self.record);
+        }
+        exchanged.into_iter().try_for_each(|it| it.result(&self.scene.variant))
     }
 
     fn search(&mut self, work: &MqttRate, mut search: RateSearch) -> Result<(), SuiteError> {
         let mut link = 0;
         while let Some((rate, _)) = search.next() {
-            let exchanged = self.step(work, OfferedLoad::Rate(rate), Link(link))?;
-            exchanged.record_totals(self.record);
-            let lossless = exchanged.lost() == 0;
-            exchanged.result(&self.scene.variant)?;
+            let alone = [(self.device, Link(link))];
+            let exchanged = self.exchange(work, OfferedLoad::Rate(rate), &alone)?;
+            let mut lossless = true;
+            for it in exchanged {
+                it.record_totals(self.record);
+                lossless &= it.lost() == 0;
+                it.result(&self.scene.variant)?;
+            }
             search.record(lossless);
             link += 1;
         }
         Ok(())
     }
 
-    /// Runs a step: device and subscriber connect, messages are offered, and late ones are waited
-    /// for.
-    fn step(
+    /// Runs an exchange: devices and their subscribers connect, messages are offered, and late ones are waited for.
+    fn exchange(
         &mut self,
         work: &MqttRate,
         pace: OfferedLoad,
-        link: Link,
-    ) -> Result<ExchangeRecord, SuiteError> {
-        let (device, pc) = (self.device, self.pc);
+        ends: &[(MachineId, Link)],
+    ) -> Result<Vec<ExchangeRecord>, SuiteError> {
+        let pc = self.pc;
+        let over = Arc::new(AtomicBool::new(false));
+        let mut publishers: Vec<Box<dyn Program + 'a>> = Vec::new();
+        for &(device, link) in ends {
+            let [listener, publisher] = self.programs(work, pace, (device, link), &over)?;
+            self.lab.start(pc, listener);
+            publishers.push(publisher);
+        }
+        self.lab.run_for(READY)?;
+        // Nobody switches all of them on at once: each begins at another part of the interval.
+        let interval = match pace {
+            OfferedLoad::Rate(rate) if ends.len() > 1 => Duration::from_secs_f64(1.0 / rate),
+            _ => Duration::ZERO,
+        };
+        let (begin, count) = (self.lab.now(), ends.len() as u32);
+        for ((number, (device, _)), program) in (0..).zip(ends).zip(publishers) {
+            let at = begin + interval * number / count;
+            self.lab.start_at(at, *device, program);
+        }
+        let devices: Vec<MachineId> = ends.iter().map(|it| it.0).collect();
+        let mut result = self.until_all_idle(&devices, interval + work.time + MARGIN);
+        let published: Vec<Vec<Sample>> =
+            devices.iter().map(|it| self.lab.take_program_samples(*it)).collect();
+        if result.is_ok() {
+            result = self.arrive(published.iter().flatten());
+        }
+        over.store(true, Ordering::Relaxed);
+        // The brokers go on.
+        let brokers = usize::from(self.scene.measured);
+        self.lab.run_till(PATIENCE, |it| it.running(pc) <= brokers)?;
+        let received = self.lab.take_program_samples(pc);
+        let failed = result.err();
+        let record = |((_, link), published): (&(MachineId, Link), &Vec<Sample>)| {
+            ExchangeRecord::new(*link, published, &received, failed.clone())
+        };
+        Ok(ends.iter().zip(&published).map(record).collect())
+    }
+
+    /// Returns the programs of an exchange: the subscriber's and the device's.
+    fn programs(
+        &mut self,
+        work: &MqttRate,
+        pace: OfferedLoad,
+        (device, link): (MachineId, Link),
+        over: &Arc<AtomicBool>,
+    ) -> Result<[Box<dyn Program + 'a>; 2], SuiteError> {
         let Some(place) = self.lent.next() else {
-            return self.unable("a search has no more than 64 steps: give it a smaller range");
+            return self.unable("an exchange has no more than 1024 ends: use fewer devices");
         };
         let EndBuffers {
             packets: [to_device, to_pc],
@@ -217,43 +278,33 @@ impl<'a> Cell<'a, '_> {
             seen,
             topics,
         } = place.insert(EndBuffers::new(work, pace));
-        let broker = Self::at(pc, PORT);
-        let over = Arc::new(AtomicBool::new(false));
+        let broker = Self::at(self.pc, PORT + device.0);
         let settings = settings(work, pace, link);
         let subscriber = SubscriberStorage { packet: to_pc, answers, seen };
         let memory = ListenerStorage { subscriber, topics };
         // It listens for as long as the device has something to say.
         let listener = MqttSettings { time: work.time + MARGIN, ..settings };
         let listener = MqttListener::new(listener, broker, memory);
-        self.lab.start(pc, Box::new(Listening { listener, over: over.clone() }));
-        self.lab.run_for(READY)?;
+        let listening = Box::new(Listening { listener, over: over.clone() });
         if self.is_smooth() {
             let example = self.program() == ProgramStyle::SmoothExample;
             let seed = self.seed.wrapping_add(u64::from(link.0));
             let setup = SmoothSetup { draws: example.then_some(seed), ..smooth(work, pace, link) };
-            self.lab.start(device, Box::new(SmoothMqtt::new(setup, broker)));
-        } else {
-            let storage = PublisherStorage { packet: to_device, flights, entries };
-            self.lab.start(device, Box::new(Mqtt::new(settings, broker, storage, out)));
+            return Ok([listening, Box::new(SmoothMqtt::new(setup, broker))]);
         }
-        let mut result = self.until_idle(device, work.time + MARGIN);
-        let published = self.lab.take_program_samples(device);
-        if result.is_ok() {
-            result = self.arrive(&published);
-        }
-        over.store(true, Ordering::Relaxed);
-        // The broker goes on.
-        self.lab.run_till(PATIENCE, |it| it.running(pc) <= 1)?;
-        let received = self.lab.take_program_samples(pc);
-        Ok(ExchangeRecord::new(link, &published, &received, result.err()))
+        let storage = PublisherStorage { packet: to_device, flights, entries };
+        Ok([listening, Box::new(Mqtt::new(settings, broker, storage, out))])
     }
 
-    /// Lets time go on until the subscriber has what the device has got rid of, or until nothing
+    /// Lets time go on until the subscribers have what the devices have got rid of, or until nothing
     /// comes any more.
-    fn arrive(&mut self, published: &[Sample]) -> Result<(), SuiteError> {
+    fn arrive<'s>(
+        &mut self,
+        published: impl Iterator<Item = &'s Sample>,
+    ) -> Result<(), SuiteError> {
         let pc = self.pc;
         let left = |it: &&Sample| matches!(it, Sample::Probe(Probe { fate: Fate::Delivered, .. }));
-        let wanted = published.iter().filter(left).count();
+        let wanted = published.filter(left).count();
         let (mut came, mut quiet) = (0, Duration::ZERO);
         while came < wanted && quiet < DRAIN {
             if self.record.cancelled() {
