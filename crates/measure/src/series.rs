@@ -279,9 +279,16 @@ pub(crate) fn sent_rate(recorded: &Recorded) -> Option<f64> {
     (sent.len() >= 10 && seconds > 0.0).then(|| (sent.len() - 1) as f64 / seconds)
 }
 
+/// Returns the number of links that a cell's messages are of, one at least: of several devices each has its own.
+pub(crate) fn links(recorded: &Recorded) -> u16 {
+    MessageSpan::of(&recorded.samples, |it| it.link != Link::CONNECTIONS).links()
+}
+
 /// The time over which messages came due and were delivered.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct MessageSpan {
+    /// Links of messages: of several devices each has its own.
+    links: u16,
     first_due: Option<Instant>,
     last_due: Option<Instant>,
     last: Option<Instant>,
@@ -303,7 +310,13 @@ impl MessageSpan {
         span
     }
 
+    /// Returns the number of links, one at least.
+    pub(crate) fn links(&self) -> u16 {
+        self.links.max(1)
+    }
+
     pub(crate) fn add(&mut self, probe: &Probe) {
+        self.links = self.links.max(probe.link.0.saturating_add(1));
         self.first_due = Some(self.first_due.map_or(probe.due, |it| it.min(probe.due)));
         // A sample of a message that had been counted before has no time of its own at which it was due.
         if !matches!(probe.fate, Fate::Duplicate | Fate::Late | Fate::Lost(Cause::Stopped)) {
@@ -315,8 +328,9 @@ impl MessageSpan {
     }
 
     pub(crate) fn total(&mut self, interval: &Interval) {
-        if interval.total && interval.observer == Observer::Sender && self.sender.is_none() {
-            self.sender = Some((interval.start, interval.end));
+        if interval.total && interval.observer == Observer::Sender {
+            let (start, end) = self.sender.unwrap_or((interval.start, interval.end));
+            self.sender = Some((start.min(interval.start), end.max(interval.end)));
         }
     }
 

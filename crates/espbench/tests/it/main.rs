@@ -49,6 +49,7 @@ mod mcp;
 mod messages;
 mod mqtt;
 mod mqtt_clients;
+mod mqtt_fleet;
 mod mqtt_hostile;
 mod mqtt_sessions;
 mod mqtt_tls;

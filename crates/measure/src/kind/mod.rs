@@ -174,8 +174,8 @@ pub(crate) trait TestKind {
     fn live(&self) -> LiveFigures {
         LiveFigures::default()
     }
-    /// Returns the seconds in which so many messages come due, where the work offers them at a rate.
-    fn offering(&self, _due: u64) -> Option<f64> {
+    /// Returns the seconds in which so many messages on that number of links come due, where the work offers them at a rate.
+    fn offering(&self, _due: u64, _links: u16) -> Option<f64> {
         None
     }
     /// Returns the number of streams, and whether an interval of one is whole, of a test that began then.

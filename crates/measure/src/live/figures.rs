@@ -219,7 +219,8 @@ impl Meter {
             LiveRate::None => {}
             LiveRate::Delivered => {
                 let due = delivered + lost + corrupt;
-                let (_, seconds) = so_far.messages.seconds(kind.offering(due));
+                let links = so_far.messages.links();
+                let (_, seconds) = so_far.messages.seconds(kind.offering(due, links));
                 let rate = (seconds > 0.0 && due > 0).then(|| delivered as f64 / seconds);
                 figures.extend(rate.map(|it| figure("message_rate", it, MESSAGES, "")));
             }

@@ -144,6 +144,12 @@ const KEYS: [PlanKey; 12] = [
     .or("0 s"),
 ];
 
+/// Returns the rate at which messages come due in all: devices of a lab offer it each, and several clients share it.
+fn rate_of_all(work: &MqttRate, links: u16) -> Option<f64> {
+    let MqttMode::Offered(rate) = work.mode else { return None };
+    Some(if work.clients > 1 { rate } else { rate * f64::from(links) })
+}
+
 impl TestKind for MqttRate {
     fn name(&self) -> &'static str {
         KIND
@@ -293,7 +299,7 @@ impl TestKind for MqttRate {
     }
 
     fn pace(&self, recorded: &Recorded) -> Option<SenderPace> {
-        let MqttMode::Offered(asked) = self.mode else { return None };
+        let asked = rate_of_all(self, series::links(recorded))?;
         Some(SenderPace { asked, kept: series::sent_rate(recorded)?, unit: "messages/s" })
     }
 
@@ -305,11 +311,8 @@ impl TestKind for MqttRate {
         alloc::vec![(KIND, "MQTT message rate")]
     }
 
-    fn offering(&self, due: u64) -> Option<f64> {
-        match self.mode {
-            MqttMode::Offered(rate) => Some(due as f64 / rate),
-            _ => None,
-        }
+    fn offering(&self, due: u64, links: u16) -> Option<f64> {
+        Some(due as f64 / rate_of_all(self, links)?)
     }
 
     fn is_heard(&self) -> bool {

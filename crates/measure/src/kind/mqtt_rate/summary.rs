@@ -156,7 +156,8 @@ impl MessageCounts {
         }
         tally.due = tally.received + tally.lost();
         let span = MessageSpan::of(&recorded.samples, |it| it.link != Link::CONNECTIONS);
-        (tally.offering, tally.delivering) = span.seconds(workload.offering(tally.due));
+        (tally.offering, tally.delivering) =
+            span.seconds(workload.offering(tally.due, span.links()));
         tally
     }
 

@@ -89,7 +89,8 @@ fn drops_at_the_queue_are_a_rate_of_their_own() {
     assert_eq!(words.as_deref(), Some("MQTT 5, QoS 1, 100 in flight, offered 20/s"));
 }
 
-/// Each of ten clients sends once a second, and its time ends a second after its last message.
+/// Each of ten clients sends once a second, and its time ends a second after its last message. Devices of a lab offer the rate
+/// each, and several clients share it.
 #[test]
 fn a_rate_of_several_clients_is_over_the_periods_of_all() {
     let message = |seq: u64| {
@@ -108,9 +109,16 @@ fn a_rate_of_several_clients_is_over_the_periods_of_all() {
     let (due, fate) = (at(5000), Fate::Duplicate);
     let copy = Sample::Probe(Probe { due, received: Some(due), fate, ..Probe::default() });
     let samples = (0..20).map(message).chain([copy, Sample::Interval(whole)]);
-    let cells = cells(MqttMode::Offered(10.0), samples.collect());
-    let value = |metric| cell(&cells, metric).value.unwrap();
-    assert_eq!((value("message_rate_offered"), value("message_rate")), (10.0, 10.0));
+    let samples: Vec<Sample> = samples.collect();
+    for (clients, rate) in [(10, 10.0), (1, 1.0)] {
+        let mut all = recorded(MqttMode::Offered(rate), samples.clone());
+        let Workload::MqttRate(work) = &mut all.workload else { panic!("{:?}", all.workload) };
+        work.clients = clients;
+        let cells = summarized(&all);
+        let value = |metric| cell(&cells, metric).value.unwrap();
+        assert_eq!((value("message_rate_offered"), value("message_rate")), (10.0, 10.0));
+        assert_eq!(value("client_fairness"), 1.0);
+    }
 }
 
 fn step(link: u16, rate: f64, lost: u64) -> [Sample; 2] {
