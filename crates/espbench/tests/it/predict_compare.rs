@@ -8,7 +8,7 @@ fn compare(args: &str) -> crate::util::Ran {
     TestDir::new().run(&all.split(' ').collect::<Vec<_>>())
 }
 
-/// What ranks the chips stands first, then what limits each and what is little known of it.
+/// The figure that ranks the chips stands first, then what limits each and what is little known of it.
 #[test]
 fn chips_are_ranked_by_the_life_of_a_battery() {
     let text = compare("--every 5min --battery 2xAA -q").ok();
