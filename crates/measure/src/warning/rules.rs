@@ -6,6 +6,7 @@ use crate::kind::{self, Observations, SenderPace};
 use crate::label;
 use crate::metric::{self, Statistic};
 use crate::run::Recorded;
+use crate::series;
 use crate::units::conversion;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -85,6 +86,10 @@ pub(crate) fn few_samples(name: &str, cell: &Cell) -> Option<Advice> {
 }
 
 fn bimodal(recorded: &Recorded) -> Option<Advice> {
+    // Several devices are groups by themselves: one is farther away than another.
+    if series::links(recorded) > 1 {
+        return None;
+    }
     let Observations { quantity, unit, values } =
         kind::of(&recorded.workload).latencies(recorded)?;
     let sorted = Sorted::new(values);

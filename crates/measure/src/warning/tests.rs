@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 use espbench_model::fact::{self, CertificateCheck};
 use espbench_model::random::Xoshiro256PlusPlus;
-use espbench_model::sample::{Interval, Observer, Probe, Sample};
+use espbench_model::sample::{Interval, Link, Observer, Probe, Sample};
 use espbench_model::time::Instant;
 use espbench_model::workload::{Iperf, MqttMode, MqttRate, Transport, UdpEcho, Workload};
 use espbench_stats::Estimate;
@@ -114,6 +114,13 @@ fn two_groups_and_growth_are_told() {
     let [Advice::Bimodal { metric, low, high, unit }] = got.as_slice() else { panic!("{got:?}") };
     assert!((5.0..6.0).contains(low) && (40.0..41.0).contains(high) && unit == "ms");
     assert_eq!(metric, "round trip");
+    // Devices at different places make groups of their own.
+    let mut several = two.clone();
+    for (number, sample) in several.samples.iter_mut().enumerate() {
+        let Sample::Probe(probe) = sample else { continue };
+        probe.link = Link((number % 2) as u16);
+    }
+    assert_eq!(kinds(&several), []);
 
     let growing = closed((0..600).map(|i| (5.0 + f64::from(i) * 0.02) * (1.0 + random.unit())));
     let got = kinds(&growing);
