@@ -238,6 +238,7 @@ class MetricNames:
     message_rate_offered: Figures
     message_rate_reliable: Figures
     message_rate_sent_avg: Figures
+    message_rate_station: Figures
     message_rate_stddev: Figures
     messages_corrupt: Figures
     messages_duplicate: Figures

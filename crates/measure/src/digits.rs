@@ -73,6 +73,12 @@ pub fn interval_at_a_glance(low: Option<f64>, high: Option<f64>) -> Option<Strin
     ends(low, high, &|end| worth_at_a_glance(end, low, high))
 }
 
+/// Prints an interval with that number of decimal places.
+#[must_use]
+pub fn interval_in_places(low: Option<f64>, high: Option<f64>, places: usize) -> Option<String> {
+    ends(low, high, &|end| format!("{end:.places$}"))
+}
+
 fn capped(value: f64, decimals: i32) -> String {
     // A zero says by its places how fine it is.
     let most = if value == 0.0 { decimals } else { AT_A_GLANCE - 1 - magnitude(value) };

@@ -339,7 +339,7 @@ mod tests {
         assert!(!lines[0].contains("left"), "{lines:?}");
         assert_eq!(lines[1], "  p50 2 ms   p99 2 ms   lost 50 %   2 of 1000");
         assert!(unknown.told().ends_with(
-            ": 1 delivered, 0 lost, 1 corrupt, 1 duplicates, p50 2 ms, p99 2 ms, lost 50 %"
+            ": 1 delivered, 0 lost, 1 corrupt, 1 duplicate, p50 2 ms, p99 2 ms, lost 50 %"
         ));
     }
 

@@ -494,8 +494,11 @@ pub(super) fn agreement(it: &Agreement, group: &GlanceGroup) -> String {
         );
     }
     if it.fitted > 0 {
-        let figures = count(it.fitted, "figure");
-        return format!("a constant of the lab was fitted to the {figures} beside these");
+        let these = match it.fitted {
+            1 => "the published figure of this test".to_owned(),
+            n => format!("the {n} published figures of these tests"),
+        };
+        return format!("a constant of the lab was fitted to {these}");
     }
     format!("not comparable: {}", it.why.join("; "))
 }

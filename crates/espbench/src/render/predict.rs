@@ -267,10 +267,7 @@ pub(super) fn columns(
         let first = if is_rate { row.rate.clone() } else { row.devices.to_string() };
         let mut texts = vec![(first, None)];
         let busy = value(row.channel_busy_percent.as_ref());
-        let mut latency = p99(row);
-        if let Some(text) = card.p99_in_places(row) {
-            latency.0 = text;
-        }
+        let latency = card.p99_in_places(row).unwrap_or_else(|| p99(row));
         texts.extend([value(row.loss_percent.as_ref()), latency, busy]);
         texts.push((row.own_busy().unwrap_or_else(|| "-".into()), None));
         let days = row.life_days.as_ref().map_or_else(|| ("-".into(), None), two_digits);
@@ -303,10 +300,7 @@ fn profiles(card: &Prediction, rows: &[&PredictionRow]) -> (Vec<String>, Vec<Vec
         let mut texts = vec![(row.profile.clone(), None)];
         let days = row.life_days.as_ref().map_or_else(|| (NOTHING.into(), None), two_digits);
         texts.extend(has_battery.then_some(days));
-        let mut latency = p99(row);
-        if let Some(text) = card.p99_in_places(row) {
-            latency.0 = text;
-        }
+        let latency = card.p99_in_places(row).unwrap_or_else(|| p99(row));
         texts.extend([latency, value(row.loss_percent.as_ref())]);
         texts.extend(has_range.then(|| range(row)));
         texts.push(plain(row.limited_by.clone()));

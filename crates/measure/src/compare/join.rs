@@ -10,7 +10,6 @@ use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::vec::Vec;
 use espbench_stats::Estimate;
-use espbench_stats::cluster;
 use espbench_stats::interval::{self, Z95, mean_t, wilson, wilson_share};
 
 /// Two cells to be compared.
@@ -71,8 +70,7 @@ fn pooled(cell: &Cell, ours: &[Cell], theirs: &[&Cell]) -> Option<CellPair> {
 /// Returns the mean of repetitions, with Student's t interval of their values: the scatter from one
 /// repetition to the next, which the interval of a single one does not hold (Kalibera and Jones
 /// 2013, "Rigorous benchmarking in reasonable time"). Shares of what was counted, such as losses, are those of
-/// all repetitions together: with Wilson's interval, or where the repetitions differ by more than chance, with that of
-/// their scatter. `None` for fewer than two values.
+/// all repetitions together, with Wilson's interval: wider where the repetitions differ by more than chance. `None` for fewer than two values.
 pub(crate) fn pool(repetitions: &[&Cell]) -> Option<Cell> {
     let values: Vec<f64> = repetitions.iter().filter_map(|c| c.value).collect();
     let first = repetitions.first()?;
@@ -152,15 +150,15 @@ impl CountedShare {
 
 /// Returns the share of what was counted in all repetitions together; `None` of figures that are no such share.
 ///
-/// Student's interval of the repetitions' shares is narrower for one loss in all than for none. It is needed only where
-/// they differ by more than chance: by the chi-squared test of homogeneity at 5 % (Pearson 1900), with
-/// the quantile of Wilson and Hilferty (1931).
+/// Student's interval of the repetitions' shares is narrower for one loss in all than for none, and of two repetitions it
+/// says nothing. Repetitions that differ by more than chance (the chi-squared test of homogeneity at 10 %, Pearson 1900, with
+/// the quantile of Wilson and Hilferty 1931) count as fewer observations, by how far they are beyond it, as with a dispersion
+/// (McCullagh and Nelder 1989, 4.5): so a loss more never gives a lower end.
 fn share(repetitions: &[&Cell]) -> Option<Estimate> {
     let counted: Option<Vec<CountedShare>> =
         repetitions.iter().map(|it| CountedShare::of(it)).collect();
     let counted = counted?;
     let (_, part) = Dimension::of(&repetitions.first()?.unit)?;
-    let groups: Vec<(u64, u64)> = counted.iter().map(|it| (it.hits, it.all)).collect();
     let hits: u64 = counted.iter().map(|it| it.hits).sum();
     let all: u64 = counted.iter().map(|it| it.all).sum();
     let share = hits as f64 / all as f64;
@@ -171,13 +169,11 @@ fn share(repetitions: &[&Cell]) -> Option<Estimate> {
     let chi_squared = counted.iter().map(off).sum::<f64>() / (share * (1.0 - share));
     let freedom = (counted.len() - 1) as f64;
     let narrow = 2.0 / (9.0 * freedom);
-    let root = 1.0 - narrow + 1.644_853_627 * libm::sqrt(narrow);
-    let estimate = if chi_squared > freedom * root * root * root {
-        cluster::proportion(&groups)
-    } else {
-        let independent: f64 = counted.iter().map(|it| it.independent).sum();
-        Estimate { n: all, ..wilson_share(share, independent, Z95) }
-    };
+    let root = 1.0 - narrow + 1.281_551_566 * libm::sqrt(narrow);
+    // Where nothing is lost there is no chi-squared.
+    let dispersion = (chi_squared / (freedom * root * root * root)).max(1.0);
+    let independent = counted.iter().map(|it| it.independent).sum::<f64>() / dispersion;
+    let estimate = Estimate { n: all, ..wilson_share(share, independent, Z95) };
     Some(estimate.scaled(1.0 / part))
 }
 

@@ -567,3 +567,25 @@ fn a_distance_is_held_against_a_range_of_distances() {
     let text = why(&compare(&[range], &[other])[0]).remove(0);
     assert_eq!(text, "another distance: 0.5-40 m against 0.5-1 m");
 }
+
+/// Losses of repetitions are pooled: more of them lost never has a lower end, and repetitions that differ by more than chance
+/// widen the interval, but say something even where there are two.
+#[test]
+fn losses_of_repetitions_are_pooled() {
+    let of = |parts: &[(u64, u64)]| {
+        let cells: Vec<Cell> = parts.iter().map(|it| loss(it.0, it.1)).collect();
+        join::pool(&cells.iter().collect::<Vec<_>>()).unwrap()
+    };
+    let ends = |it: &Cell| (it.ci_low.unwrap(), it.ci_high.unwrap());
+    let apart = of(&[(0, 12_288), (15, 12_288)]);
+    assert!((apart.value.unwrap() - 100.0 * 15.0 / 24_576.0).abs() < 1e-9);
+    let alike = of(&[(7, 12_288), (8, 12_288)]);
+    let ((low, high), (near, far)) = (ends(&alike), ends(&apart));
+    assert!(near < low && high < far && far < 0.5, "{low} {high}, {near} {far}");
+    let mut before = (0.0, 0.0);
+    for lost in 0..40 {
+        let (low, high) = ends(&of(&[(lost, 1000), (0, 1000)]));
+        assert!(low >= before.0 && high >= before.1, "{lost}: {low} {high}");
+        before = (low, high);
+    }
+}

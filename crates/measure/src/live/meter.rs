@@ -5,6 +5,7 @@ use super::{FateCounts, Histogram, LateProbes};
 use crate::cell::Origin;
 use crate::kind;
 use alloc::collections::BTreeMap;
+use alloc::format;
 use alloc::string::{String, ToString as _};
 use core::time::Duration;
 use espbench_model::sample::{Fate, Interval, Observer, Sample};
@@ -115,8 +116,7 @@ impl Meter {
     /// Returns the share of probes that are lost, as the summary counts them; `None` before the first.
     #[must_use]
     pub fn loss(&self) -> Option<f64> {
-        let late = self.workload.as_ref().map_or(LateProbes::Apart, |it| kind::of(it).late());
-        let (lost, of) = self.tally.loss_of(late);
+        let (lost, of) = self.tally.loss_of(self.late());
         (of > 0).then(|| lost as f64 / of as f64)
     }
 
@@ -128,8 +128,18 @@ impl Meter {
         match self.tally.delivered + self.tally.duplicate {
             n if is_heard && n > 0 => counted(n, "message", "messages").to_string(),
             _ if is_heard => String::new(),
+            _ if self.late() == LateProbes::Lost && self.tally.late > 0 => {
+                let FateCounts { lost, late, .. } = self.tally;
+                let all = FateCounts { lost: lost + late, late: 0, ..self.tally };
+                format!("{all}, {late} of the lost came late")
+            }
             _ => self.tally.to_string(),
         }
+    }
+
+    /// Returns how late probes count.
+    fn late(&self) -> LateProbes {
+        self.workload.as_ref().map_or(LateProbes::Apart, |it| kind::of(it).late())
     }
 
     /// Returns the times so far; `None` before the first.
@@ -209,7 +219,7 @@ mod tests {
             }
             meter.told()
         };
-        assert_eq!(told(&Workload::MqttRate(work)), "1 delivered, 1 lost, 1 duplicates");
+        assert_eq!(told(&Workload::MqttRate(work)), "1 delivered, 1 lost, 1 duplicate");
         work.mode = MqttMode::Listen;
         assert_eq!(told(&Workload::MqttRate(work)), "2 messages");
     }
@@ -228,6 +238,21 @@ mod tests {
         assert_eq!((times.n, times.min, times.avg, times.max), (2, 2.0, 3.0, 4.0));
         assert!((2.0..2.02).contains(&times.p50) && times.p999 == 4.0, "{times:?}");
         assert_eq!((meter.tally.delivered, meter.tally.late, meter.tally.corrupt), (2, 1, 1));
+    }
+
+    /// The counts agree with the share that is lost.
+    #[test]
+    fn late_probes_that_count_as_lost_are_among_them() {
+        for (kind, wanted) in [
+            ("udp-echo", "1 delivered, 1 lost, 1 late"),
+            ("esp-now", "1 delivered, 2 lost, 1 of the lost came late"),
+        ] {
+            let mut meter = Meter::new(&defaults(kind).unwrap(), Origin::Simulated);
+            for fate in [Fate::Delivered, Fate::Late, Fate::Lost(Cause::Unknown)] {
+                meter.add(&Sample::Probe(Probe { fate, ..Probe::default() }));
+            }
+            assert_eq!(meter.told(), wanted, "{kind}");
+        }
     }
 
     #[test]

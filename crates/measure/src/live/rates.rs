@@ -177,9 +177,9 @@ impl MeanRate {
         megabits(self.moved[0].max(self.moved[1]), time)
     }
 
-    /// Returns the mean of the runs' messages a second.
+    /// Returns the mean of the runs' messages a second, of all devices together.
     pub(super) fn messages(&self) -> Option<f64> {
-        self.messages.value()
+        self.messages.value().map(|it| it * self.links.len() as f64)
     }
 
     /// Returns Mbit/s over the time of the total, or of all intervals so far.

@@ -167,8 +167,8 @@ impl fmt::Display for FateCounts {
             };
         }
         write!(f, "{} delivered, {} lost", self.delivered, self.lost)?;
-        let others =
-            [(self.late, "late"), (self.corrupt, "corrupt"), (self.duplicate, "duplicates")];
+        let copies = if self.duplicate == 1 { "duplicate" } else { "duplicates" };
+        let others = [(self.late, "late"), (self.corrupt, "corrupt"), (self.duplicate, copies)];
         for (n, name) in others.iter().filter(|it| it.0 > 0) {
             write!(f, ", {n} {name}")?;
         }
@@ -196,7 +196,7 @@ mod tests {
         let lost = Fate::Lost(Cause::Unknown);
         let all =
             [Fate::Delivered, Fate::Corrupt, Fate::Corrupt, Fate::Duplicate, Fate::Late, lost];
-        assert_eq!(of(&all).to_string(), "1 delivered, 1 lost, 1 late, 2 corrupt, 1 duplicates");
+        assert_eq!(of(&all).to_string(), "1 delivered, 1 lost, 1 late, 2 corrupt, 1 duplicate");
         assert_eq!(of(&[Fate::Lost(Cause::Stopped)]).to_string(), "");
     }
 

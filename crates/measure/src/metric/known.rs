@@ -53,7 +53,17 @@ const METRICS: &[(&[&str], &[&str])] = &[
     ),
     (
         &["message_rate"],
-        &["", "_avg", "_min", "_max", "_offered", "_reliable", "_acked_avg", "_sent_avg"],
+        &[
+            "",
+            "_avg",
+            "_min",
+            "_max",
+            "_offered",
+            "_reliable",
+            "_acked_avg",
+            "_sent_avg",
+            "_station",
+        ],
     ),
     (&["messages"], &["_lost", "_duplicate", "_out_of_order", "_corrupt"]),
     (&["probes"], &["_late", "_duplicate", "_corrupt"]),

@@ -125,7 +125,7 @@ impl PredictAnswer {
             let days = energy.days(battery).value.map_or_else(|| "?".into(), digits::two);
             return format!("{name} lasts longest, {days} days");
         }
-        let shown = self.p99_in_places(best).map(|it| format!("{it} ms"));
+        let shown = self.p99_in_places(best).map(|it| format!("{} ms", it.0));
         format!("{name} has the lowest p99, {}", shown.unwrap_or_else(|| p99(best)))
     }
 

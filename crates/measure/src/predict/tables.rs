@@ -102,13 +102,16 @@ pub(super) fn interval(estimate: &Estimate) -> Option<String> {
 /// decimal places of the last.
 fn results(answer: &PredictAnswer, point: &PointEstimates) -> TableRow {
     let loss = percent(&point.loss);
-    let [value, ends] = p99(point);
+    let [value, ends] = match answer.p99_in_places(point) {
+        Some((value, ends)) => [Some(value), ends],
+        None => p99(point),
+    };
     alloc::vec![
         digits::estimate(&loss),
         interval(&loss),
         digits::estimate(&point.mean),
         digits::estimate(&point.p50),
-        answer.p99_in_places(point).or(value),
+        value,
         ends,
     ]
 }

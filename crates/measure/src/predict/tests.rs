@@ -443,7 +443,8 @@ fn the_lowest_latency_reads_as_the_lowest() {
     let points = points.map(|(rate, p99)| point(rate, p99, 0.1));
     let it = answer(PredictQuestion::Rate, points.into());
     let card = it.card();
-    let shown: Vec<String> = card.rows.iter().filter_map(|row| card.p99_in_places(row)).collect();
+    let shown: Vec<String> =
+        card.rows.iter().filter_map(|row| Some(card.p99_in_places(row)?.0)).collect();
     assert_eq!(shown, ["0.985", "0.990", "0.996", "31.260"]);
     let verdict = card.verdict.unwrap();
     assert!(verdict.starts_with("24M has the lowest p99, 0.985 ms"), "{verdict}");

@@ -111,31 +111,32 @@ fn places(values: impl Iterator<Item = Estimate>) -> Option<usize> {
 }
 
 /// Prints the 99th percentile of a rate's latency with as many decimal places as all rates have beside it, so that
-/// their order shows; none where wake times are in doubt.
+/// their order shows, and its interval with as many; none where wake times are in doubt.
 fn in_places(
-    value: Option<f64>,
+    own: Estimate,
     all: impl Iterator<Item = Estimate>,
     is_in_doubt: bool,
-) -> Option<String> {
+) -> Option<(String, Option<String>)> {
     let places = places(all).filter(|_| !is_in_doubt)?;
-    value.map(|it| format!("{it:.places$}"))
+    let ends = digits::interval_in_places(own.low, own.high, places);
+    Some((format!("{:.places$}", own.value?), ends))
 }
 
 impl PredictAnswer {
-    /// Prints the 99th percentile of a rate as all rates have it; none where no rates are compared.
-    pub(super) fn p99_in_places(&self, point: &PointEstimates) -> Option<String> {
+    /// Prints the 99th percentile of a rate as all rates have it, and its interval; none where no rates are compared.
+    pub(super) fn p99_in_places(&self, point: &PointEstimates) -> Option<(String, Option<String>)> {
         if !self.is_ranked() {
             return None;
         }
         let is_in_doubt = self.points.iter().any(PointEstimates::has_doubted_latency);
-        in_places(point.p99.value, self.points.iter().map(|it| it.p99), is_in_doubt)
+        in_places(point.p99, self.points.iter().map(|it| it.p99), is_in_doubt)
     }
 }
 
 impl Prediction {
-    /// Prints the 99th percentile of a row as all rows have it; none where no rates are compared.
+    /// Prints the 99th percentile of a row as all rows have it, and its interval; none where no rates are compared.
     #[must_use]
-    pub fn p99_in_places(&self, row: &PredictionRow) -> Option<String> {
+    pub fn p99_in_places(&self, row: &PredictionRow) -> Option<(String, Option<String>)> {
         if !matches!(self.question, QuestionKind::Rate | QuestionKind::Profiles) {
             return None;
         }
@@ -146,7 +147,7 @@ impl Prediction {
             high: it.ci_high,
         };
         let all = self.rows.iter().filter_map(|it| it.p99_ms.as_ref()).map(estimate);
-        let value = row.p99_ms.as_ref().map(|it| it.value);
-        in_places(value, all, self.rows.iter().any(|it| it.p99_is_in_doubt))
+        let own = estimate(row.p99_ms.as_ref()?);
+        in_places(own, all, self.rows.iter().any(|it| it.p99_is_in_doubt))
     }
 }

@@ -1,6 +1,6 @@
 //! Sentences that a reader must know before the first number.
 
-use super::{Caveat, CellFailure, Losses, RepetitionAt, Report};
+use super::{Caveat, CellFailure, GlanceGroup, Losses, RepetitionAt, Report};
 use crate::cell::{Cell, Origin};
 use crate::kind;
 use crate::plan::{Plan, PlanSet};
@@ -78,7 +78,12 @@ impl Report {
         let own = self.truth.as_ref().and_then(truth::headline);
         let over_wifi = self.truth_wifi.as_ref().and_then(truth::headline_wifi);
         let mut lines: Vec<String> = own.into_iter().chain(over_wifi).collect();
-        if lines.is_empty() && self.run.origin == Origin::Simulated && !self.glance.is_empty() {
+        // Figures of a document may stand beside these, of which none says how true they are.
+        let has_document = |it: &GlanceGroup| {
+            it.published.as_ref().is_some_and(|it| it.fitted > 0 || it.pairs > 0)
+        };
+        let is_alone = lines.is_empty() && !self.glance.iter().any(has_document);
+        if is_alone && self.run.origin == Origin::Simulated && !self.glance.is_empty() {
             lines.push("No published counterpart: how true these figures are is not known.".into());
         }
         lines

@@ -28,22 +28,24 @@ const WORTH_MS: f64 = 0.1;
 /// Returns the advice on one recorded cell.
 #[must_use]
 pub fn advise(recorded: &Recorded) -> Vec<Warning> {
-    let rules = [
-        bimodal(recorded),
-        drifting(recorded),
-        overflow(recorded),
-        sender_behind(recorded),
-        command_cut(recorded),
-        beacon_comb(recorded),
-        not_verified(recorded),
-        beyond_model(recorded),
-    ];
+    // Of a cell that failed the figures are a part, which asks for no other measurement.
+    let figures = match &recorded.error {
+        None => [
+            bimodal(recorded),
+            drifting(recorded),
+            sender_behind(recorded),
+            beacon_comb(recorded),
+            beyond_model(recorded),
+        ],
+        Some(_) => [const { None }; 5],
+    };
+    let rules = [overflow(recorded), command_cut(recorded), not_verified(recorded)];
     let place = label::of(recorded);
     let warning = |advice| {
         let (place, workload) = (place.clone(), recorded.workload.kind().into());
         Warning { place, cell: recorded.ordinal + 1, workload, advice }
     };
-    rules.into_iter().flatten().map(warning).collect()
+    rules.into_iter().chain(figures).flatten().map(warning).collect()
 }
 
 /// Returns the advice on the step of the host's clock, which only a calibration knows, for a time that is

@@ -228,6 +228,9 @@ fn a_sender_that_keeps_half_the_rate_is_behind() {
     let wanted = Advice::SenderBehind { asked: 40.0, kept: 20.0, unit: "Mbit/s".into() };
     assert_eq!(kinds(&slow), [wanted]);
     assert_eq!(kinds(&recorded(Workload::Iperf(offered), vec![total(5_000_000)])), []);
+    // Of a test that failed the cause is told, and nothing else to do.
+    let failed = Recorded { error: Some("Connection refused".into()), ..slow.clone() };
+    assert_eq!(kinds(&failed), []);
     let over_tcp = recorded(Workload::Iperf(limited), vec![total(2_500_000)]);
     assert_eq!(kinds(&over_tcp), [], "over TCP a rate is a limit");
 }

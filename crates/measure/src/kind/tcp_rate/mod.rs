@@ -61,8 +61,11 @@ const DOCUMENT: Document = Document {
 };
 
 /// The metrics that lead, the most telling first.
-const HEADLINES: &[Headline] =
-    &[Headline::new(Goal::Throughput, "message_rate_avg", "rate", "mean")];
+const HEADLINES: &[Headline] = &[
+    Headline::new(Goal::Throughput, "message_rate_avg", "rate", "mean"),
+    Headline::new(Goal::Throughput, "message_rate_station", "one station", "mean"),
+    Headline::new(Goal::Throughput, "fairness", "fairness", "Jain"),
+];
 
 /// Keys of a plan.
 const KEYS: [PlanKey; 5] = [

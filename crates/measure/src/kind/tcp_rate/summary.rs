@@ -8,6 +8,9 @@
 //! `in_flight_end` what of it the peer had not taken when a run was over. Where nothing tells what
 //! the peer took, its rate is unknown.
 //!
+//! Of several devices a run is that of all together; `message_rate_station` is the mean of one, and `fairness` Jain's
+//! index of them.
+//!
 //! The statistics over the runs are the document's; the mean has a Student t interval, which assumes
 //! that runs are independent and near to normal.
 
@@ -17,12 +20,13 @@ use crate::kind::TestKind;
 use crate::run::Recorded;
 use crate::series::message_rate;
 use crate::summary::{CellColumns, IN_FLIGHT, IN_FLIGHT_END, SummaryContext};
+use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::vec::Vec;
-use espbench_model::sample::{Observer, Sample};
+use espbench_model::sample::{Link, Observer, Sample};
 use espbench_model::workload::TcpRate;
 use espbench_stats::Estimate;
-use espbench_stats::interval::{mean_t, stddev};
+use espbench_stats::interval::{self, fairness, mean_t, stddev};
 use espbench_stats::quantile::Sorted;
 
 const UNIT: &str = "messages/s";
@@ -64,6 +68,14 @@ pub(super) fn summarize(
         note: (metric == MEAN).then(|| said.into()),
         ..cell(metric, estimate)
     }));
+    let stations: Vec<f64> =
+        by_link(recorded, headline).values().filter_map(|it| interval::mean(it)).collect();
+    if stations.len() > 1 {
+        let of = |value| Estimate { value, n: stations.len() as u64, ..Estimate::default() };
+        let mean = Estimate { n: stations.len() as u64, ..mean_t(&stations) };
+        cells.push(cell("message_rate_station", mean));
+        cells.push(context.cell(&place, "fairness", "index", of(fairness(&stations))));
+    }
     let (metric, others, note) = if simulated {
         (ACKED, Observer::Peer, "acknowledged by the peer at the end of each run")
     } else {
@@ -101,13 +113,23 @@ pub(crate) fn over_runs(rates: &[f64]) -> [(&'static str, Estimate); 4] {
     ]
 }
 
-/// Returns the messages per second of each run, in order.
+/// Returns the messages per second of each run, in order: of several devices the sum of those that all of them did.
 fn rates(recorded: &Recorded, observer: Observer) -> Vec<f64> {
-    let runs = recorded.samples.iter().filter_map(|sample| match sample {
-        Sample::Interval(i) if !i.total && i.observer == observer => Some(i),
-        _ => None,
-    });
-    runs.filter_map(message_rate).collect()
+    let links = by_link(recorded, observer);
+    let runs = links.values().map(Vec::len).min().unwrap_or(0);
+    (0..runs).map(|run| links.values().map(|rates| rates[run]).sum()).collect()
+}
+
+/// Returns the messages per second of each run by the device that sent them.
+fn by_link(recorded: &Recorded, observer: Observer) -> BTreeMap<Link, Vec<f64>> {
+    let mut links: BTreeMap<Link, Vec<f64>> = BTreeMap::new();
+    for sample in &recorded.samples {
+        let Sample::Interval(run) = sample else { continue };
+        if let Some(rate) = message_rate(run).filter(|_| !run.total && run.observer == observer) {
+            links.entry(run.link).or_default().push(rate);
+        }
+    }
+    links
 }
 
 #[cfg(test)]
@@ -196,6 +218,22 @@ mod tests {
         let simulated = runs(Origin::Simulated);
         assert_eq!(value(&simulated, "message_rate_avg"), Some(20_000.0));
         assert_eq!(value(&simulated, ACKED), Some(4000.0));
+    }
+
+    /// A run of several devices is that of all of them.
+    #[test]
+    fn several_devices_are_summed_run_by_run() {
+        let run = |link: u16, seq, n| match second(Observer::Sender, seq, n) {
+            Sample::Interval(it) => Sample::Interval(Interval { link: Link(link), ..it }),
+            other => other,
+        };
+        let samples = vec![run(0, 0, 100), run(1, 0, 300), run(0, 1, 100), run(1, 1, 300)];
+        let cells = cells(samples, None, Origin::Simulated);
+        let value = |metric| value(&cells, metric);
+        assert_eq!(value("message_rate_avg"), Some(400.0));
+        assert_eq!(value("message_rate_station"), Some(200.0));
+        assert_eq!(value("fairness"), Some(0.8));
+        assert_eq!(cells.iter().filter(|c| c.id.metric == "message_rate").count(), 2);
     }
 
     #[test]

@@ -13,12 +13,14 @@ use alloc::vec::Vec;
 const RUN: &str = "message_rate";
 
 /// The document's rows of statistics, in its order.
-const STATISTICS: [(&str, &str); 7] = [
+const STATISTICS: [(&str, &str); 9] = [
     ("message_rate_min", "Minimum"),
     ("message_rate_max", "Maximum"),
     ("message_rate_avg", "Average"),
     ("message_rate_stddev", "Standard deviation"),
     // Not the document's.
+    ("message_rate_station", "Average of one station"),
+    ("fairness", "Fairness (Jain)"),
     ("message_rate_acked_avg", "Average, acknowledged by the peer"),
     ("message_rate_sent_avg", "Average, taken by this host's kernel"),
     ("in_flight_end", "In flight at the end, B"),

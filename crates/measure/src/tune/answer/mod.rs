@@ -293,13 +293,15 @@ impl TuneAnswer {
     /// Describes how much was tried.
     #[must_use]
     pub fn effort(&self) -> String {
-        let seeds = self.recommended.as_ref().map_or(0, |it| it.outcomes.len());
-        format!(
-            "{} candidates were tried in {} evaluations, the recommended one again with {}.",
-            self.tried.len(),
-            self.spent,
-            count(u32::try_from(seeds).unwrap_or(u32::MAX), "new seed")
-        )
+        let tried =
+            format!("{} candidates were tried in {} evaluations", self.tried.len(), self.spent);
+        match &self.recommended {
+            Some(best) => format!(
+                "{tried}, the recommended one again with {}.",
+                count(u32::try_from(best.outcomes.len()).unwrap_or(u32::MAX), "new seed")
+            ),
+            None => format!("{tried}; none is recommended."),
+        }
     }
 }
 

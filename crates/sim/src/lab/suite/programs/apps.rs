@@ -91,12 +91,8 @@ impl Cell<'_, '_> {
         let own = IperfSetup::of(work, style);
         let its = IperfSetup::of(work, IperfStyle::Pc);
         let port = iperf2::PORT;
-        let from_device = match work.direction {
-            // As `IpTest::Iperf` has it: forward is towards the device.
-            Direction::Forward => false,
-            Direction::Reverse => true,
-            _ => return self.unable("the lab's iperf sends in one direction at a time"),
-        };
+        // As `IpTest::Iperf` has it: forward is towards the device. Others are refused before.
+        let from_device = work.direction != Direction::Forward;
         let (served, sent) = if from_device { (its, own) } else { (own, its) };
         for (device, link) in self.measured() {
             let (server, client) = if from_device { (pc, device) } else { (device, pc) };

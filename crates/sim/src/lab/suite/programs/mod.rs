@@ -123,11 +123,19 @@ pub(super) fn check(work: &Wifi, scene: &Scene) -> Result<(), SuiteError> {
         let why = "its messages go over ESP-NOW, for which there is the echo (udp-echo) only";
         return Err(SuiteError::Unable(Unable::Variant(scene.variant.clone()), why.into()));
     }
-    if let IpTest::Iperf(it) = &work.test
-        && let Some(option) = real_only(it)
-    {
-        let why = format!("the lab does not carry out iperf's {option}: measure a real device");
-        return Err(SuiteError::Unable(Unable::Variant(scene.variant.clone()), why));
+    let unable = |why| Err(SuiteError::Unable(Unable::Variant(scene.variant.clone()), why));
+    match &work.test {
+        IpTest::Iperf(it) => {
+            if let Some(option) = real_only(it) {
+                let why = "the lab does not carry out iperf's";
+                return unable(format!("{why} {option}: measure a real device"));
+            }
+            if !matches!(it.direction, Direction::Forward | Direction::Reverse) {
+                return unable("the lab's iperf sends in one direction at a time".into());
+            }
+        }
+        IpTest::MqttRate(it) => mqtt::able(it, scene).or_else(|why| unable(why.into()))?,
+        _ => {}
     }
     one_at_a_time(work, scene)
 }

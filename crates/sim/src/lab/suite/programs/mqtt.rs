@@ -12,7 +12,7 @@ mod tests;
 
 use super::Cell;
 use crate::lab::nodes::Conversation as _;
-use crate::lab::scene::ProgramStyle;
+use crate::lab::scene::{ProgramStyle, Scene};
 use crate::lab::suite::SuiteError;
 use crate::lab::wifi::MachineId;
 use crate::lab::wifi::setup::Program;
@@ -139,50 +139,16 @@ impl App for Listening<'_> {
 
 impl<'a> Cell<'a, '_> {
     pub(super) fn mqtt_rate(&mut self, work: &MqttRate) -> Result<(), SuiteError> {
-        self.able(work)?;
         // Each device has a broker of its own on the PC, which is as fast with one as with many.
         for (device, _) in self.measured() {
             self.lab.start(self.pc, Box::new(LabBroker::<4, PACKET, OUT>::new(PORT + device.0)));
         }
         match work.mode {
-            MqttMode::Listen => {
-                self.unable("a device publishes on its own account on a real broker only (mqtt:)")
-            }
-            MqttMode::Saturate => self.publish_once(work, OfferedLoad::Saturate),
+            // Others are refused before.
+            MqttMode::Listen | MqttMode::Saturate => self.publish_once(work, OfferedLoad::Saturate),
             MqttMode::Offered(rate) => self.publish_once(work, OfferedLoad::Rate(rate)),
-            MqttMode::Search { .. } if self.scene.measured > 1 => {
-                self.unable("a search is of one device: offer a rate, which is that of each device")
-            }
             MqttMode::Search { low, high } => self.search(work, RateSearch::new(low, high)),
         }
-    }
-
-    fn is_smooth(&self) -> bool {
-        matches!(self.program(), ProgramStyle::Smooth | ProgramStyle::SmoothExample)
-    }
-
-    fn able(&self, work: &MqttRate) -> Result<(), SuiteError> {
-        let smooth = self.is_smooth();
-        let packet = work.size as usize + HEADER;
-        if (work.size as usize) < payload::HEADER_LEN {
-            return self.unable("sequence number and time need 16 bytes: use a size of 16 or more");
-        }
-        if work.clients > 1 || work.retain {
-            return self.unable("several clients and retained messages are for mqtt: targets");
-        }
-        if !work.clean_start || work.session_expiry.is_some() {
-            return self.unable("sessions that are kept are for mqtt: targets");
-        }
-        if smooth && work.version != Version::V311 {
-            return self.unable("Smooth's client speaks MQTT 3.1.1: leave out `version`");
-        }
-        if smooth && packet > SmoothMqtt::PACKET {
-            return self.unable("Smooth's client sends messages of up to 448 bytes");
-        }
-        if packet > PACKET {
-            return self.unable("messages have up to 8128 bytes in the lab");
-        }
-        Ok(())
     }
 
     /// Lets all measured devices publish, each on a link of its own, and records the samples.
@@ -286,7 +252,7 @@ impl<'a> Cell<'a, '_> {
         let listener = MqttSettings { time: work.time + MARGIN, ..settings };
         let listener = MqttListener::new(listener, broker, memory);
         let listening = Box::new(Listening { listener, over: over.clone() });
-        if self.is_smooth() {
+        if is_smooth(self.scene) {
             let example = self.program() == ProgramStyle::SmoothExample;
             let seed = self.seed.wrapping_add(u64::from(link.0));
             let setup = SmoothSetup { draws: example.then_some(seed), ..smooth(work, pace, link) };
@@ -317,6 +283,51 @@ impl<'a> Cell<'a, '_> {
         }
         Ok(())
     }
+}
+
+fn is_smooth(scene: &Scene) -> bool {
+    matches!(scene.devices[0].program, ProgramStyle::Smooth | ProgramStyle::SmoothExample)
+}
+
+/// Checks that devices of the room can do the test.
+///
+/// # Errors
+/// The reason why they cannot.
+pub(super) fn able(work: &MqttRate, scene: &Scene) -> Result<(), &'static str> {
+    let smooth = is_smooth(scene);
+    let packet = work.size as usize + HEADER;
+    let reasons = [
+        (
+            work.mode == MqttMode::Listen,
+            "a device publishes on its own account on a real broker only (mqtt:)",
+        ),
+        (
+            matches!(work.mode, MqttMode::Search { .. }) && scene.measured > 1,
+            "a search is of one device: offer a rate, which is that of each device",
+        ),
+        (
+            (work.size as usize) < payload::HEADER_LEN,
+            "sequence number and time need 16 bytes: use a size of 16 or more",
+        ),
+        (
+            work.clients > 1 || work.retain,
+            "several clients and retained messages are for mqtt: targets",
+        ),
+        (
+            !work.clean_start || work.session_expiry.is_some(),
+            "sessions that are kept are for mqtt: targets",
+        ),
+        (
+            smooth && work.version != Version::V311,
+            "Smooth's client speaks MQTT 3.1.1: leave out `version`",
+        ),
+        (
+            smooth && packet > SmoothMqtt::PACKET,
+            "Smooth's client sends messages of up to 448 bytes",
+        ),
+        (packet > PACKET, "messages have up to 8128 bytes in the lab"),
+    ];
+    reasons.into_iter().find(|it| it.0).map_or(Ok(()), |it| Err(it.1))
 }
 
 /// Returns the settings of both ends.
