@@ -34,6 +34,7 @@ mod hostile;
 mod interrupted;
 mod iperf;
 mod kinds;
+mod lab_refusals;
 mod latency;
 mod layers;
 mod layout;

@@ -44,7 +44,7 @@ use alloc::boxed::Box;
 use alloc::format;
 use core::time::Duration;
 use espbench_model::sample::Link;
-use espbench_model::workload::{Direction, IpTest, Iperf, Wifi};
+use espbench_model::workload::{Direction, IpTest, Iperf, Transport, Wifi};
 use espbench_proto::node::app::Endpoint;
 
 /// Time for which the network is left alone before a test begins: beacons go by, and loads begin.
@@ -132,6 +132,12 @@ pub(super) fn check(work: &Wifi, scene: &Scene) -> Result<(), SuiteError> {
             }
             if !matches!(it.direction, Direction::Forward | Direction::Reverse) {
                 return unable("the lab's iperf sends in one direction at a time".into());
+            }
+            let is_to_device = it.direction == Direction::Forward;
+            if it.transport == Transport::Udp && is_to_device && it.bandwidth.is_none() {
+                let why = "UDP to the device needs `bandwidth`, such as \"50M\": a PC without it sends more \
+                           than its wire carries, of which nothing is learned";
+                return unable(why.into());
             }
         }
         IpTest::MqttRate(it) => mqtt::able(it, scene).or_else(|why| unable(why.into()))?,
