@@ -1,7 +1,7 @@
 //! What others measured on chips, beside what the lab says of the same settings.
 //!
 //! `reference/measured.csv` has one value a row, with the settings it was measured with, its source, and what it is worth. The
-//! rows are data to fit to, and none is held back; the error of what a fit has not seen is that of [`cross`].
+//! rows are data to fit to, and none is held back; the error of what a fit has not seen is that of [`cross()`].
 //!
 //! | module | contents |
 //! |---|---|
@@ -9,15 +9,23 @@
 //! | `throughput` | rows of throughput: a firmware's settings in the shield box |
 //! | `sleep` | rows of currents: a station that nobody asks anything |
 //! | `frames` | rows of `esp_now_send` alone |
+//! | `fit` | constants that were fitted to rows, and the fit |
+//! | `cross` | errors of rows that a fit has not seen |
 //! | `errors` | errors by chip and table |
 
+mod cross;
 mod errors;
+mod fit;
 mod frames;
 mod rows;
 mod sleep;
 mod throughput;
 
-pub use errors::{ErrorSummary, RowError, summaries};
+pub use cross::{LeftOut, cross, plain};
+pub use fit::{FitModel, FittedConstant, built_in_constants, parse_constants};
+pub use errors::{
+    ErrorSummary, RowError, StoredErrors, built_in_errors, errors_csv, parse_errors, summaries,
+};
 pub use rows::{MeasuredRow, MeasuredTable, RowsError, built_in, parse};
 
 use crate::tune::TuneError;
@@ -26,6 +34,8 @@ use core::fmt;
 use espbench_sim::lab::file::{FileError, Library};
 use espbench_sim::lab::run::Livelock;
 use espbench_sim::lab::suite::SuiteError;
+
+pub(crate) use throughput::installed;
 
 /// How a row is simulated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,14 +4,14 @@ use crate::published::{CsvRecord, CsvRecords};
 use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
-use espbench_model::sdkconfig::Chip;
+use espbench_model::sdkconfig::{self, Chip, ParsedSdkConfig, Rank};
 
 /// The product's own copy of the table.
 const BUILT_IN: &str = include_str!("../../reference/measured.csv");
 
 /// Columns of the table.
-const COLUMNS: [&str; 10] = [
-    "id", "table", "chip", "variant", "settings", "metric", "value", "unit", "source", "trust",
+const COLUMNS: [&str; 11] = [
+    "id", "table", "chip", "profile", "variant", "settings", "metric", "value", "unit", "source", "trust",
 ];
 
 /// Table of documents that a row is of.
@@ -62,10 +62,12 @@ pub struct MeasuredRow {
     pub table: MeasuredTable,
     /// The chip.
     pub chip: Chip,
+    /// Profile of the chip with the firmware that was measured.
+    pub profile: String,
     /// Row of the document's table: the rank, the way of sleeping, addressing and rate.
     pub variant: String,
-    /// Options of the firmware's sdkconfig, without `CONFIG_`, with blanks between them.
-    pub settings: String,
+    /// Settings of the firmware: in the file options of sdkconfig without `CONFIG_`, with blanks between them.
+    pub firmware: ParsedSdkConfig,
     /// Figure that was measured.
     pub metric: String,
     /// Its value.
@@ -76,6 +78,22 @@ pub struct MeasuredRow {
     pub source: String,
     /// Worth of the value, where that is little.
     pub trust: String,
+}
+
+impl MeasuredRow {
+    /// Returns whether it is a throughput of that rank.
+    #[must_use]
+    pub fn is_of(&self, rank: &Rank) -> bool {
+        let words = self.variant.split('-').eq(rank.name.split([' ', '-']));
+        self.table == MeasuredTable::Rank && self.chip == rank.chip && words
+    }
+}
+
+/// Reads the options of a row.
+fn firmware(words: &str) -> Option<ParsedSdkConfig> {
+    let options = words.split(' ').filter(|it| !it.is_empty());
+    let text: String = options.map(|it| format!("CONFIG_{it}\n")).collect();
+    sdkconfig::read(&text).ok()
 }
 
 /// Line and column of a fault in the table.
@@ -114,20 +132,21 @@ fn row(record: &CsvRecord) -> Result<MeasuredRow, RowsError> {
         id: text(0),
         table: MeasuredTable::from_name(field(1)).ok_or_else(|| wrong(1))?,
         chip: field(2).parse().map_err(|_| wrong(2))?,
-        variant: text(3),
-        settings: text(4),
-        metric: text(5),
-        value: field(6).parse().ok().filter(|it: &f64| *it > 0.0).ok_or_else(|| wrong(6))?,
-        unit: text(7),
-        source: text(8),
-        trust: text(9),
+        profile: text(3),
+        variant: text(4),
+        firmware: firmware(field(5)).ok_or_else(|| wrong(5))?,
+        metric: text(6),
+        value: field(7).parse().ok().filter(|it: &f64| *it > 0.0).ok_or_else(|| wrong(7))?,
+        unit: text(8),
+        source: text(9),
+        trust: text(10),
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use espbench_model::sdkconfig::{RANKS, Rank};
+    use espbench_model::sdkconfig::RANKS;
     use std::collections::BTreeSet;
 
     #[test]
@@ -146,14 +165,9 @@ mod tests {
     fn ranks_have_the_throughput_of_the_table() {
         let rows = built_in();
         let metrics = ["tcp-tx", "tcp-rx", "udp-tx", "udp-rx"];
-        let is_of = |row: &&MeasuredRow, rank: &Rank, metric: &str| {
-            row.table == MeasuredTable::Rank
-                && (row.chip, &*row.metric) == (rank.chip, metric)
-                && row.variant == rank.name.replace(' ', "-")
-        };
         for rank in RANKS {
             for (metric, value) in metrics.into_iter().zip(rank.mbit_s) {
-                let row = rows.iter().find(|it| is_of(it, rank, metric));
+                let row = rows.iter().find(|it| it.is_of(rank) && it.metric == metric);
                 assert_eq!(row.map(|it| it.value), Some(value), "{} {metric}", rank.name);
             }
         }
@@ -164,9 +178,9 @@ mod tests {
     #[test]
     fn faults_name_line_and_column() {
         let said = |row: &str| parse(&format!("{}\n{row}\n", COLUMNS.join(","))).unwrap_err();
-        assert_eq!(said("a,b,esp32,,,m,1,u,s,"), "line 2, table: `b` is no value of it");
-        assert_eq!(said("a,rank,esp99,,,m,1,u,s,"), "line 2, chip: `esp99` is no value of it");
-        assert_eq!(said("a,rank,esp32,,,m,0,u,s,"), "line 2, value: `0` is no value of it");
+        assert_eq!(said("a,b,esp32,p,,,m,1,u,s,"), "line 2, table: `b` is no value of it");
+        assert_eq!(said("a,rank,esp99,p,,,m,1,u,s,"), "line 2, chip: `esp99` is no value of it");
+        assert_eq!(said("a,rank,esp32,p,,,m,0,u,s,"), "line 2, value: `0` is no value of it");
         assert!(parse("id\n").unwrap_err().starts_with("line 1: the columns are id,"));
     }
 }

@@ -44,7 +44,7 @@ fn scene(row: &MeasuredRow, library: &Library) -> Result<Scene, Fault> {
     scene.environment = library.environment(ENVIRONMENT)?.environment;
     scene.background.clear();
     scene.devices.truncate(1);
-    let profile = library.profile(row.chip.name())?;
+    let profile = library.profile(&row.profile)?;
     let (clock, crystal) = clocks_mhz(row.chip);
     let idle = (mode != "modem-sleep").then_some(crystal);
     for device in &mut scene.devices {

@@ -4,12 +4,12 @@ use super::rows::MeasuredRow;
 use super::{Fault, MeasuredSetup};
 use crate::tune::{TuneLab, TuneSetup};
 use alloc::format;
-use alloc::string::String;
 use core::time::Duration;
 use espbench_measure::predict::battery::Battery;
 use espbench_measure::tune::{Candidate, Metric, Power, Want};
-use espbench_model::sdkconfig::{self, ParsedSdkConfig, SdkContext};
-use espbench_sim::lab::file::Library;
+use espbench_model::sdkconfig::{IdfRelease, SdkContext};
+use espbench_sim::lab::file::{FileError, Library};
+use espbench_sim::lab::scene::ProgramStyle;
 
 /// The room.
 const LAB: &str = "shield-box";
@@ -19,13 +19,6 @@ const OFFERED_MBIT_S: f64 = 120.0;
 
 /// Time for which each throughput is measured.
 const TIME: Duration = Duration::from_secs(3);
-
-/// Returns the row's settings as an sdkconfig is read.
-fn settings(row: &MeasuredRow) -> Result<ParsedSdkConfig, Fault> {
-    let lines = row.settings.split(' ').filter(|it| !it.is_empty());
-    let text: String = lines.map(|it| format!("CONFIG_{it}\n")).collect();
-    sdkconfig::read(&text).map_err(|why| Fault(format!("{why}")))
-}
 
 fn tune_setup(row: &MeasuredRow) -> TuneSetup {
     TuneSetup {
@@ -47,6 +40,24 @@ fn tune_setup(row: &MeasuredRow) -> TuneSetup {
     }
 }
 
+/// Lets the device have the row's firmware, and returns that at the chip's fastest clock.
+pub(crate) fn installed(
+    row: &MeasuredRow,
+    lab: &mut TuneLab,
+    library: &Library,
+) -> Result<Candidate, FileError> {
+    let (given, release) = (row.firmware.settings, row.firmware.release.unwrap_or_default());
+    let context = given.context(SdkContext { chip: row.chip, release, ..SdkContext::default() });
+    lab.use_profile(library.profile(&row.profile)?);
+    let is_v4 = release < IdfRelease::new(5, 0);
+    lab.run_as(if is_v4 { ProgramStyle::PlainV4 } else { ProgramStyle::Plain });
+    Ok(Candidate {
+        config: given.config(&context).resolved(&context),
+        clock_mhz: lab.fastest_mhz(),
+        power: Power::Awake,
+    })
+}
+
 /// Returns the throughput in Mbit/s.
 pub(super) fn simulate(
     row: &MeasuredRow,
@@ -54,14 +65,8 @@ pub(super) fn simulate(
     library: &Library,
     stop: &dyn Fn() -> bool,
 ) -> Result<f64, Fault> {
-    let given = settings(row)?.settings;
-    let context = given.context(SdkContext { chip: row.chip, ..SdkContext::default() });
-    let lab = TuneLab::new(tune_setup(row), library)?;
-    let candidate = Candidate {
-        config: given.config(&context).resolved(&context),
-        clock_mhz: lab.fastest_mhz(),
-        power: Power::Awake,
-    };
+    let mut lab = TuneLab::new(tune_setup(row), library)?;
+    let candidate = installed(row, &mut lab, library)?;
     let metric = match &*row.metric {
         "tcp-tx" => Metric::TcpTx,
         "tcp-rx" => Metric::TcpRx,
