@@ -99,7 +99,8 @@ pub fn errors_csv(rows: &[StoredErrors]) -> String {
         let out = out.map_or(NOTHING, LeftOut::name);
         let chip = it.chip.map_or(ALL_CHIPS, Chip::name);
         let (table, rows) = (it.table.name(), it.rows);
-        let line = format!("{out},{table},{chip},{rows},{:.1},{:.1},{:.1}\n", it.median, it.p90, it.worst);
+        let line =
+            format!("{out},{table},{chip},{rows},{:.1},{:.1},{:.1}\n", it.median, it.p90, it.worst);
         text.push_str(&line);
     }
     text
@@ -162,7 +163,10 @@ mod tests {
         let said =
             |row: &str| parse_errors(&format!("{}\n{row}\n", COLUMNS.join(","))).unwrap_err();
         assert_eq!(said("day,rank,all,1,2,3,4"), "line 2, left_out: `day` is no value of it");
-        assert_eq!(said("chip,rank,all,1,nan,3,4"), "line 2, median_percent: `nan` is no value of it");
+        assert_eq!(
+            said("chip,rank,all,1,nan,3,4"),
+            "line 2, median_percent: `nan` is no value of it"
+        );
         assert!(parse_errors("table\n").unwrap_err().starts_with("line 1: the columns are"));
     }
 }

@@ -114,14 +114,12 @@ fn constant(record: &CsvRecord) -> Result<FittedConstant, String> {
         tables: words(5)
             .map(|it| MeasuredTable::from_name(it).ok_or_else(|| wrong(5)))
             .collect::<Result<_, _>>()?,
-        chips: words(6)
-            .map(|it| it.parse().map_err(|_| wrong(6)))
-            .collect::<Result<_, _>>()?,
+        chips: words(6).map(|it| it.parse().map_err(|_| wrong(6))).collect::<Result<_, _>>()?,
         metrics: words(7).map(String::from).collect(),
     })
 }
 
-/// What the rows give with values of the constants: each computed once.
+/// Values of the rows by those of the constants: each computed once.
 pub struct FitModel<'a> {
     library: &'a Library,
     setup: MeasuredSetup,
@@ -199,9 +197,8 @@ impl<'a> FitModel<'a> {
             (0..self.rows.len()).filter(|it| is_in(&self.rows[*it])).collect()
         };
         let rows: Vec<Vec<usize>> = self.constants.iter().map(of).collect();
-        let loses_rows = |it: &FittedConstant| {
-            self.rows.iter().any(|row| it.is_fitted_to(row) && is_out(row))
-        };
+        let loses_rows =
+            |it: &FittedConstant| self.rows.iter().any(|row| it.is_fitted_to(row) && is_out(row));
         let mut due: Vec<bool> = self.constants.iter().map(loses_rows).collect();
         for (at, it) in self.constants.iter().enumerate() {
             if rows[at].is_empty() {

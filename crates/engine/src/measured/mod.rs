@@ -1,4 +1,4 @@
-//! What others measured on chips, beside what the lab says of the same settings.
+//! Values that others measured on chips, beside what the lab says of the same settings.
 //!
 //! `reference/measured.csv` has one value a row, with the settings it was measured with, its source, and what it is worth. The
 //! rows are data to fit to, and none is held back; the error of what a fit has not seen is that of [`cross()`].
@@ -22,10 +22,10 @@ mod sleep;
 mod throughput;
 
 pub use cross::{LeftOut, cross, plain};
-pub use fit::{FitModel, FittedConstant, built_in_constants, parse_constants};
 pub use errors::{
     ErrorSummary, RowError, StoredErrors, built_in_errors, errors_csv, parse_errors, summaries,
 };
+pub use fit::{FitModel, FittedConstant, built_in_constants, parse_constants};
 pub use rows::{MeasuredRow, MeasuredTable, RowsError, built_in, parse};
 
 use crate::tune::TuneError;

@@ -11,7 +11,8 @@ const BUILT_IN: &str = include_str!("../../reference/measured.csv");
 
 /// Columns of the table.
 const COLUMNS: [&str; 11] = [
-    "id", "table", "chip", "profile", "variant", "settings", "metric", "value", "unit", "source", "trust",
+    "id", "table", "chip", "profile", "variant", "settings", "metric", "value", "unit", "source",
+    "trust",
 ];
 
 /// Table of documents that a row is of.
@@ -19,7 +20,7 @@ const COLUMNS: [&str; 11] = [
 pub enum MeasuredTable {
     /// Espressif's guide: throughput of recommended settings.
     Rank,
-    /// The same with buffers in PSRAM.
+    /// Espressif's guide: throughput with buffers in PSRAM.
     RankPsram,
     /// Espressif's guide: best throughput, with the settings of the example iperf.
     Best,
@@ -31,8 +32,7 @@ pub enum MeasuredTable {
 
 impl MeasuredTable {
     /// All tables.
-    pub const ALL: [Self; 5] =
-        [Self::Rank, Self::RankPsram, Self::Best, Self::Sleep, Self::EspNow];
+    pub const ALL: [Self; 5] = [Self::Rank, Self::RankPsram, Self::Best, Self::Sleep, Self::EspNow];
 
     /// Returns the name in the column `table`.
     #[must_use]
@@ -70,7 +70,7 @@ pub struct MeasuredRow {
     pub firmware: ParsedSdkConfig,
     /// Figure that was measured.
     pub metric: String,
-    /// Its value.
+    /// Value.
     pub value: f64,
     /// Unit of the value.
     pub unit: String,

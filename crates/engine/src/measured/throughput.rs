@@ -48,9 +48,9 @@ pub(crate) fn installed(
 ) -> Result<Candidate, FileError> {
     let (given, release) = (row.firmware.settings, row.firmware.release.unwrap_or_default());
     let context = given.context(SdkContext { chip: row.chip, release, ..SdkContext::default() });
-    lab.use_profile(library.profile(&row.profile)?);
     let is_v4 = release < IdfRelease::new(5, 0);
-    lab.run_as(if is_v4 { ProgramStyle::PlainV4 } else { ProgramStyle::Plain });
+    let program = if is_v4 { ProgramStyle::PlainV4 } else { ProgramStyle::Plain };
+    lab.install(&library.profile(&row.profile)?, program);
     Ok(Candidate {
         config: given.config(&context).resolved(&context),
         clock_mhz: lab.fastest_mhz(),

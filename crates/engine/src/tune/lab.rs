@@ -27,7 +27,7 @@ use espbench_model::workload::{
     Direction, EchoFormat, IpTest, Iperf, Name, Transport, UdpEcho, Wifi, Workload,
 };
 use espbench_sim::lab::file::{FileKind, Library};
-use espbench_sim::lab::profile::{IpCosts, Profile};
+use espbench_sim::lab::profile::IpCosts;
 use espbench_sim::lab::record::Record;
 use espbench_sim::lab::scene::{NetDevice, NetRole, PcLink, ProgramStyle, Scene};
 use espbench_sim::lab::suite::{self, SuiteError};
@@ -270,20 +270,6 @@ impl TuneLab {
     #[must_use]
     pub const fn setup(&self) -> &TuneSetup {
         &self.setup
-    }
-
-    /// Lets the device's programs be written as another release's.
-    pub(crate) fn run_as(&mut self, program: ProgramStyle) {
-        for it in self.scene.devices.iter_mut().take(1) {
-            it.program = program;
-        }
-    }
-
-    /// Puts a profile of the same chip in the place of the device's.
-    pub(crate) fn use_profile(&mut self, profile: Arc<Profile>) {
-        for it in self.scene.devices.iter_mut().take(1) {
-            it.profile = profile.clone();
-        }
     }
 
     /// Returns the firmware that a search begins with.

@@ -5,6 +5,7 @@ use super::lab::{THROUGHPUTS, TuneLab};
 use super::setup::TuneSetup;
 use crate::measured::{self, MeasuredRow};
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -14,6 +15,8 @@ use espbench_measure::predict::battery::Battery;
 use espbench_measure::tune::{Metric, Want};
 use espbench_model::sdkconfig::{Chip, RANKS, Rank};
 use espbench_sim::lab::file::Library;
+use espbench_sim::lab::profile::Profile;
+use espbench_sim::lab::scene::ProgramStyle;
 
 /// A chip whose ranks are simulated, and how.
 #[derive(Clone, Debug, PartialEq)]
@@ -72,6 +75,14 @@ pub fn simulate_ranks(
 }
 
 impl TuneLab {
+    /// Lets the device have another profile of its chip, with programs that are written so.
+    pub(crate) fn install(&mut self, profile: &Arc<Profile>, program: ProgramStyle) {
+        for it in self.scene.devices.iter_mut().take(1) {
+            it.profile = profile.clone();
+            it.program = program;
+        }
+    }
+
     /// Lets router and device send their data frames in these modes.
     fn send_in(&mut self, rates: &DataRates) {
         for it in &mut self.scene.access_points {

@@ -58,7 +58,8 @@ fn table(found: &[StoredErrors], parts: &[LeftOut]) -> Table {
     let row = |like: &StoredErrors| {
         let it = &like.1;
         let chip = it.chip.map_or_else(|| "all".to_string(), |it| it.to_string());
-        let mut cells = vec![it.table.name().to_string(), chip, it.rows.to_string(), of(None, like)];
+        let mut cells =
+            vec![it.table.name().to_string(), chip, it.rows.to_string(), of(None, like)];
         cells.extend(parts.iter().map(|part| of(Some(*part), like)));
         cells
     };

@@ -29,7 +29,7 @@ pub(super) enum Carried {
     Air { station: u32, tag: Handle },
     /// To a PC's programs.
     Pc { machine: u16, tag: Handle },
-    /// What a router has gathered for a PC, if no further packet has come since.
+    /// Packets that a router has gathered for a PC, if no further packet has come since.
     Gathered { machine: u16, packets: u32 },
 }
 
@@ -229,8 +229,7 @@ impl Field<'_> {
 
     /// Hands what a router has gathered for a PC to its wire, where nothing has come since that many packets.
     pub(super) fn hand_on(&mut self, room: &mut WirelessMedium, number: u16, packets: u32) {
-        let Some(Machine { body: Body::Pc(pc), .. }) =
-            self.machines.get_mut(usize::from(number))
+        let Some(Machine { body: Body::Pc(pc), .. }) = self.machines.get_mut(usize::from(number))
         else {
             return;
         };
