@@ -12,6 +12,7 @@
 //! | [`constants`] | all constants of the lab, each with its origin |
 //! | [`sensitivity`] | what figures change by with a constant |
 //! | [`traces`] | traces of links from captures, console logs and tables |
+//! | [`measured`] | what others measured on chips, beside what the lab says |
 //! | [`truth`] | errors of the lab over ten seeds |
 //! | [`predict`] | what if: questions to a lab of many senders, and their answers |
 //! | [`proof`] | a cause of trouble and its remedy, before and after in the lab |
@@ -34,6 +35,7 @@ pub mod boards;
 pub mod cells;
 pub mod constants;
 pub mod fit;
+pub mod measured;
 pub mod predict;
 pub mod proof;
 pub mod published;

@@ -479,7 +479,7 @@ impl TuneLab {
     }
 
     /// Returns the fastest clock of the chip.
-    pub(super) fn fastest_mhz(&self) -> u32 {
+    pub(crate) fn fastest_mhz(&self) -> u32 {
         let clocks = self.context.chip.clocks_mhz().iter().copied();
         clocks.max().unwrap_or(0).max(self.base.clock_mhz)
     }

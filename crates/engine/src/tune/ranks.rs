@@ -3,21 +3,20 @@
 use super::error::TuneError;
 use super::lab::{THROUGHPUTS, TuneLab};
 use super::setup::TuneSetup;
+use crate::measured::{self, MeasuredRow};
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::time::Duration;
 use espbench_dot11::radio::WifiMode;
 use espbench_dot11::wifi::DataRates;
 use espbench_measure::predict::battery::Battery;
-use espbench_measure::tune::{Candidate, Metric, Power, Want};
-use espbench_model::sdkconfig::{Chip, ConfigOption, RANKS, Rank, SdkContext};
+use espbench_measure::tune::{Metric, Want};
+use espbench_model::sdkconfig::{Chip, RANKS, Rank};
 use espbench_sim::lab::file::Library;
-
-/// Mailboxes and the window of sent aggregates in ESP-IDF's example iperf, with which the ranks were
-/// measured (`examples/wifi/iperf/sdkconfig.defaults.esp32`).
-const MAILBOX: u32 = 64;
-const TX_BA_WINDOW: u32 = 32;
+use espbench_sim::lab::profile::Profile;
+use espbench_sim::lab::scene::ProgramStyle;
 
 /// A chip whose ranks are simulated, and how.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,8 +52,8 @@ impl SimulatedRank {
     }
 }
 
-/// Simulates all ranks of a chip, each from its own settings: the fastest clock, flash in QIO mode, and
-/// the mailboxes of the example iperf.
+/// Simulates all ranks of a chip, each with the firmware that it was measured with ([`measured`](crate::measured)), at the fastest
+/// clock.
 ///
 /// # Errors
 /// The chip has no ranks or no profile; the lab is wrong; the user stopped it.
@@ -69,15 +68,21 @@ pub fn simulate_ranks(
         known.dedup();
         return Err(TuneError::NoRanks { chip: setup.chip, known });
     }
-    let mut lab = TuneLab::new(tune_setup(setup), library)?;
-    if let Some(mode) = setup.phy_rate {
-        lab.send_in(&DataRates::Fixed(mode));
-    }
-    let context = SdkContext { chip: setup.chip, ..SdkContext::default() };
-    Rank::of(setup.chip).map(|rank| simulate(rank, setup, &lab, &context, stop)).collect()
+    let rows = measured::built_in();
+    let row = |rank: &Rank| rows.iter().find(|it| it.is_of(rank));
+    let pairs = Rank::of(setup.chip).filter_map(|rank| Some((rank, row(rank)?)));
+    pairs.map(|(rank, row)| simulate(rank, row, setup, library, stop)).collect()
 }
 
 impl TuneLab {
+    /// Lets the device have another profile of its chip, with programs that are written so.
+    pub(crate) fn install(&mut self, profile: &Arc<Profile>, program: ProgramStyle) {
+        for it in self.scene.devices.iter_mut().take(1) {
+            it.profile = profile.clone();
+            it.program = program;
+        }
+    }
+
     /// Lets router and device send their data frames in these modes.
     fn send_in(&mut self, rates: &DataRates) {
         for it in &mut self.scene.access_points {
@@ -112,23 +117,19 @@ fn tune_setup(setup: &RankSetup) -> TuneSetup {
     }
 }
 
+/// Simulates a rank with the firmware that it was measured with.
 fn simulate(
     rank: &'static Rank,
+    row: &MeasuredRow,
     setup: &RankSetup,
-    lab: &TuneLab,
-    context: &SdkContext,
+    library: &Library,
     stop: &dyn Fn() -> bool,
 ) -> Result<SimulatedRank, TuneError> {
-    let mut settings = rank.settings();
-    for key in [ConfigOption::TcpMailbox, ConfigOption::UdpMailbox, ConfigOption::TcpipMailbox] {
-        settings.set(key, MAILBOX);
+    let mut lab = TuneLab::new(tune_setup(setup), library)?;
+    if let Some(mode) = setup.phy_rate {
+        lab.send_in(&DataRates::Fixed(mode));
     }
-    if settings.flag(ConfigOption::AmpduTx, context) {
-        settings.set(ConfigOption::TxBaWindow, TX_BA_WINDOW);
-    }
-    let mut config = settings.config(context).resolved(context);
-    config.memory.set(ConfigOption::FlashMode, ConfigOption::FlashMode.of_word("QIO"));
-    let candidate = Candidate { config, clock_mhz: lab.fastest_mhz(), power: Power::Awake };
+    let candidate = measured::installed(row, &mut lab, library)?;
     let mut sums = [0.0; 4];
     for seed in 0..setup.seeds.max(1) {
         let found = lab.evaluate(&candidate, seed, &THROUGHPUTS, stop)?;

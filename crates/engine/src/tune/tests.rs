@@ -276,30 +276,23 @@ fn the_advice_of_a_check_holds_with_other_seeds() {
     assert!(rate.value(advice.metric).unwrap() > advice.before[2]);
 }
 
-/// The table of the ESP32 asks for a link of some 90 Mbit/s (docs/fit.md): with it half of the figures are
-/// within 10 %, and not with the fastest mode.
+/// Half of the ESP32's figures are within 10 % (docs/fit.md).
 #[test]
 fn ranks_of_the_esp32_follow_from_their_settings() {
     let setup = RankSetup {
         chip: Chip::Esp32,
         lab: "shield-box".into(),
-        phy_rate: "HT40-MCS4-SGI".parse().ok(),
+        phy_rate: None,
         offered_mbit_s: 105.0,
         time: Duration::from_secs(1),
         seeds: 1,
     };
-    let median = |setup: &RankSetup| {
-        let ranks = simulate_ranks(setup, &Library::built_in(), &|| false).unwrap();
-        assert_eq!(ranks.len(), 7);
-        let mut errors: Vec<f64> =
-            ranks.iter().flat_map(SimulatedRank::errors_percent).map(f64::abs).collect();
-        errors.sort_by(f64::total_cmp);
-        errors[errors.len() / 2]
-    };
-    let (slower, fastest) =
-        (median(&setup), median(&RankSetup { phy_rate: None, ..setup.clone() }));
-    assert!(slower <= 10.0, "{slower}");
-    assert!((slower..25.0).contains(&fastest), "{fastest}");
+    let ranks = simulate_ranks(&setup, &Library::built_in(), &|| false).unwrap();
+    assert_eq!(ranks.len(), 7);
+    let mut errors: Vec<f64> =
+        ranks.iter().flat_map(SimulatedRank::errors_percent).map(f64::abs).collect();
+    errors.sort_by(f64::total_cmp);
+    assert!(errors[errors.len() / 2] <= 10.0, "{errors:?}");
     let none = RankSetup { chip: Chip::Esp32c61, ..setup };
     let refused = simulate_ranks(&none, &Library::built_in(), &|| false);
     assert!(matches!(refused, Err(TuneError::NoRanks { .. })), "{refused:?}");

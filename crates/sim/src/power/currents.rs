@@ -58,7 +58,7 @@ pub struct Currents {
     /// Receiving or listening on 40 MHz, with the processor idle.
     pub receive_40_na: u32,
     /// The radio is off, at each of [`Currents::CLOCKS_MHZ`]; 0 if the chip has no such clock.
-    pub modem_sleep: [ClockCurrents; 4],
+    pub modem_sleep: [ClockCurrents; 5],
     /// Light sleep: clocks stopped, memory retained.
     pub light_sleep_na: u32,
     /// The flash beside the chip in light sleep, which stays powered.
@@ -68,8 +68,8 @@ pub struct Currents {
 }
 
 impl Currents {
-    /// The clocks for which a profile gives currents.
-    pub const CLOCKS_MHZ: [u32; 4] = [80, 120, 160, 240];
+    /// The clocks for which a profile gives currents; 40 stands for the crystal's.
+    pub const CLOCKS_MHZ: [u32; 5] = [40, 80, 120, 160, 240];
 
     /// Returns the processor's currents at a clock: the known ones, interpolated ones between two
     /// known clocks, or those of the nearest.

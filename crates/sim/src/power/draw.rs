@@ -25,6 +25,9 @@ pub struct CurrentDraw {
 }
 
 impl CurrentDraw {
+    /// The processor's clock while the radio is on, at least, in MHz.
+    const PERIPHERALS_MHZ: u32 = 80;
+
     /// Returns the currents of a device.
     #[must_use]
     pub fn new(currents: &Currents, firmware: &PowerSettings) -> Self {
@@ -33,8 +36,13 @@ impl CurrentDraw {
             ChannelWidth::Mhz20 => currents.receive_na,
             ChannelWidth::Mhz40 => currents.receive_40_na,
         };
-        let idle = firmware.idle_clock_mhz.map_or(clock, |it| currents.modem_sleep(it));
-        let saved = clock.idle_na.saturating_sub(idle.idle_na);
+        // Wi-Fi holds the peripherals' clock, and so the PLL, while its radio is on (ESP-IDF Programming Guide, Power
+        // Management: ESP_PM_APB_FREQ_MAX).
+        let saved = |modem: ModemState| {
+            let least_mhz = if modem == ModemState::Off { 0 } else { Self::PERIPHERALS_MHZ };
+            let idle = |mhz: u32| currents.modem_sleep(mhz.max(least_mhz)).idle_na;
+            firmware.idle_clock_mhz.map_or(0, |it| clock.idle_na.saturating_sub(idle(it)))
+        };
         let modem = |modem: ModemState| match modem {
             ModemState::Off => clock.idle_na,
             ModemState::Listen | ModemState::Receive => receive,
@@ -45,7 +53,7 @@ impl CurrentDraw {
         let mut draw = Self { na: [0; PowerState::COUNT] };
         for it in ModemState::ALL {
             draw.na[PowerState::Awake(it, CpuState::Idle).index()] =
-                modem(it).saturating_sub(saved);
+                modem(it).saturating_sub(saved(it));
             draw.na[PowerState::Awake(it, CpuState::Busy).index()] =
                 modem(it).saturating_add(computing);
         }

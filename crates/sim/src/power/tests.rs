@@ -14,6 +14,7 @@ fn currents() -> Currents {
         receive_na: 84_000_000,
         receive_40_na: 87_000_000,
         modem_sleep: [
+            cpu(0, 0),
             cpu(13_000_000, 17_000_000),
             cpu(0, 0),
             cpu(16_000_000, 23_000_000),

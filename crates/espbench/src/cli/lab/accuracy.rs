@@ -1,9 +1,11 @@
 //! `espbench lab truth`: how far the lab's figures are from the published ones, over several seeds.
 
+use super::measured;
 use crate::cli::progress::ProgressLine;
 use crate::cli::{builtin, file, flow, output, pool};
 use crate::sys;
 use anyhow::{Context as _, bail};
+use espbench_engine::measured::LeftOut;
 use espbench_engine::{RunListener, Simulation, truth};
 use espbench_measure::plan::{Plan, PlanSet};
 use espbench_measure::table::truth::over_seeds as table;
@@ -23,12 +25,26 @@ pub(super) struct Args {
     /// Write the errors of each seed to this CSV file
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Compare with what others measured on chips (`reference/measured.csv`) in place of the suites: ranks of settings, currents
+    /// asleep, esp_now_send by rate; --seeds are those of each row
+    #[arg(long)]
+    measured: bool,
+    /// Leave out each chip, table or row of these in turn, fit again what was fitted to it, and compare what was left out;
+    /// may be given again
+    #[arg(long, value_name = "PART", value_parser = part)]
+    cross: Vec<LeftOut>,
     /// Worker threads [default: one for each core]; they do not change the result
     #[arg(long, value_name = "THREADS", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
     /// Show no progress
     #[arg(short, long)]
     quiet: bool,
+}
+
+/// Reads what is left out.
+fn part(word: &str) -> Result<LeftOut, String> {
+    let known = || LeftOut::ALL.map(LeftOut::name).join(", ");
+    LeftOut::from_name(word).ok_or_else(|| format!("it is one of {}", known()))
 }
 
 /// Stops a run when the user asks for it.
@@ -46,6 +62,11 @@ impl RunListener for Stop<'_> {
 /// The user stopped it, or the output cannot be written.
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let cancel = flow::on_interrupt()?;
+    if args.measured || !args.cross.is_empty() {
+        let output = args.output.as_deref();
+        measured::run(args.seeds.into(), &args.cross, output, &cancel)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let each = Duration::from_secs(1);
     let mut progress = ProgressLine::guessed(&vec![each; args.seeds.into()], args.quiet);
     progress.begin("all suites, one seed after the other");

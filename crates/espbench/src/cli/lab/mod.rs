@@ -6,6 +6,7 @@
 //! | `check` | `espbench lab check`: whether the medium is true, and files are in order |
 //! | `constants` | `espbench lab constants`: all constants by their origin, and what was fitted to what |
 //! | `list` | list of the built-in labs, profiles and environments |
+//! | `measured` | `espbench lab truth --measured`: errors against what others measured on chips, and of what a fit has not seen |
 //! | `profile` | constants with their sources |
 //! | `ranks` | the ranks of settings of Espressif's guide, beside the guide's figures |
 //! | `show` | a lab drawn |
@@ -16,6 +17,7 @@ mod accuracy;
 mod check;
 mod constants;
 mod list;
+mod measured;
 mod profile;
 mod ranks;
 mod show;

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `truth DOCUMENTS GROUP [STANDING] median\|within\|spread\|share` | of `reference/truth.csv`: the mean over its seeds, with `spread` and `share` also the least and the most |
 //! | `seeds PLAN MODE METRIC [COLUMN=VALUE]` | a cell of a plan over the seeds of `reference/seeds.csv`: the least and the most |
+//! | `measured OUT TABLE CHIP median\|p90\|worst\|rows` | of `reference/measured-errors.csv`, with what was left out of the fit: `nothing`, `chip`, `table` or `row` |
 //! | `constants ORIGIN` | how many constants of the lab have that origin |
 //! | `counts PAGE PHRASE` | the share of the first "N of M" behind a phrase of another page |
 
@@ -11,11 +12,13 @@ use super::AGAIN;
 use super::page::{Page, pages, root};
 use crate::util::TestDir;
 use espbench::cli::builtin;
+use espbench_engine::measured::{LeftOut, StoredErrors, built_in_errors};
 use espbench_engine::{Simulation, truth};
 use espbench_measure::cell::Cell;
 use espbench_measure::columns::{ColumnValue, ResultColumn};
 use espbench_measure::plan::{Plan, PlanSet};
 use espbench_measure::truth::{CellStanding, Documents, SeedGroup, SeedRange};
+use espbench_model::sdkconfig::Chip;
 use espbench_sim::lab::file::Library;
 use espbench_stats::interval::wilson;
 use std::collections::{BTreeMap, BTreeSet};
@@ -228,6 +231,24 @@ fn of_truth(words: &[&str]) -> String {
     }
 }
 
+fn of_measured(words: &[&str]) -> String {
+    let [out, table, chip, kind] = words else { panic!("{words:?}") };
+    let is_wanted = |(left_out, it): &&StoredErrors| {
+        left_out.map_or("nothing", LeftOut::name) == *out
+            && it.table.name() == *table
+            && it.chip.map_or("all", Chip::name) == *chip
+    };
+    let built_in = built_in_errors();
+    let (_, it) = built_in.iter().find(is_wanted).unwrap_or_else(|| panic!("no {words:?}"));
+    match *kind {
+        "median" => format!("{:.0} %", it.median),
+        "p90" => format!("{:.0} %", it.p90),
+        "worst" => format!("{:.0} %", it.worst),
+        "rows" => it.rows.to_string(),
+        _ => panic!("a figure of {words:?}"),
+    }
+}
+
 /// Parses a number with commas at the beginning or the end of a text.
 fn number(text: &str, is_end: bool) -> Option<u64> {
     let is_other = |c: char| !c.is_ascii_digit() && c != ',';
@@ -253,6 +274,7 @@ pub fn value(source: &str) -> String {
     let words: Vec<&str> = source.split(' ').collect();
     match words[0] {
         "truth" => of_truth(&words[1..]),
+        "measured" => of_measured(&words[1..]),
         "seeds" => {
             let named = source.strip_prefix("seeds ").unwrap();
             let of = stored().iter().filter(|((figure, _), _)| figure == named);

@@ -9,7 +9,7 @@ macro_rules! file {
 }
 
 /// All files: kind, name, text.
-pub(super) const FILES: [(FileKind, &str, &str); 45] = [
+pub(super) const FILES: [(FileKind, &str, &str); 46] = [
     file!(Profile, "profiles", "work"),
     file!(Profile, "profiles", "esp32"),
     file!(Profile, "profiles", "esp32s2"),
@@ -18,6 +18,7 @@ pub(super) const FILES: [(FileKind, &str, &str); 45] = [
     file!(Profile, "profiles", "esp32c3"),
     file!(Profile, "profiles", "esp32c5"),
     file!(Profile, "profiles", "esp32c6"),
+    file!(Profile, "profiles", "esp32c6-idf51"),
     file!(Profile, "profiles", "esp32c61"),
     file!(Profile, "profiles", "esp8266"),
     file!(Profile, "profiles", "esp8266-sdk14"),

@@ -310,12 +310,18 @@ impl IpCosts {
         let ip = |cost| compiled(cost, 0.0, false, true);
         let tcp = |cost| compiled(cost, of_tcp, times.tcp_in_ram, true);
         let program = |cost| compiled(cost, lwip, false, false);
+        // Each task takes one received packet after the other, as many as an A-MPDU brings: its code is fetched for the first.
+        let burst = f64::from(sdk.rx_ba_window.max(1));
+        let in_turn = |cost: Cost| {
+            let fetched = if sdk.lwip_iram { 0.0 } else { lwip * times.compiled };
+            scaled(cost, times.work + fetched / burst)
+        };
         let costs = Self {
             wifi_receive: receive(self.wifi_receive),
             wifi_send: send(self.wifi_send),
             wifi_start: send(self.wifi_start),
             wifi_sent: send(self.wifi_sent),
-            udp_receive: ip(self.udp_receive),
+            udp_receive: in_turn(self.udp_receive),
             udp_send: ip(self.udp_send),
             tcp_receive: tcp(self.tcp_receive),
             tcp_write: tcp(self.tcp_write),
@@ -325,7 +331,7 @@ impl IpCosts {
             // The option covers the calls' way through `sockets.c`, `api_lib.c` and `api_msg.c`, too
             // (ESP-IDF, components/lwip/linker.lf).
             socket_send: ip(self.socket_send),
-            socket_receive: ip(self.socket_receive),
+            socket_receive: in_turn(self.socket_receive),
             bytewise: program(self.bytewise),
             print: program(self.print),
             round: program(self.round),
@@ -341,7 +347,9 @@ impl IpCosts {
     /// A line that is written is first fetched, and put back later: the heap gives memory that no cache has. That is
     /// an assumption, and so is that what lwIP keeps beside packets stays in the cache.
     fn in_psram(self, it: Psram) -> Self {
-        let ([read, write], [read_sent, write_sent]) = (it.received, it.sent);
+        let of = |percent: u16, ps: [f64; 2]| ps.map(|it| it * f64::from(percent) / 100.0);
+        let [read, write] = of(self.psram_received_percent, it.received);
+        let [read_sent, write_sent] = of(self.psram_sent_percent, it.sent);
         Self {
             wifi_receive: more(self.wifi_receive, write),
             udp_receive: more(self.udp_receive, read),

@@ -54,6 +54,8 @@ pub struct IpCosts {
     pub wifi_sent: Cost,
     /// Wi-Fi task: CCMP of one frame where the hardware has none; nothing where it has.
     pub wifi_cipher: Cost,
+    /// lwIP's task, once for as many packets as there are dynamic RX buffers: the driver had run out of them.
+    pub refill: Cost,
     /// lwIP's task: a datagram received.
     pub udp_receive: Cost,
     /// lwIP's task: a datagram sent.
@@ -86,6 +88,10 @@ pub struct IpCosts {
     pub wifi_rx_flash_percent: u16,
     /// lwIP's paths.
     pub lwip_flash_percent: u16,
+    /// Cost of the bytes of packets in PSRAM that are received, in percent of what misses of the cache say.
+    pub psram_received_percent: u16,
+    /// Cost of the bytes of packets that are sent.
+    pub psram_sent_percent: u16,
 }
 
 impl IpCosts {
@@ -104,6 +110,7 @@ impl IpCosts {
             wifi_start: change(self.wifi_start),
             wifi_sent: change(self.wifi_sent),
             wifi_cipher: change(self.wifi_cipher),
+            refill: change(self.refill),
             udp_receive: change(self.udp_receive),
             udp_send: change(self.udp_send),
             tcp_receive: change(self.tcp_receive),

@@ -148,12 +148,6 @@ impl Driver {
         self.free_at
     }
 
-    /// Returns whether programs run on the core of the driver's task, which goes before them: there is no
-    /// other.
-    pub(super) fn shares_core(&self) -> bool {
-        self.profile.processor.cores == 1
-    }
-
     /// Draws the time by which a turn of the driver's task is longer than it could be.
     fn hold_up_ns(&mut self) -> u64 {
         match self.profile.jitter_ns {

@@ -2,9 +2,10 @@
 //! counts.
 //!
 //! The application waits for the send callback before its next call, or calls at once again and waits for
-//! a callback only where the driver has no buffer (`ESP_ERR_ESPNOW_NO_MEM`). The component's node on these
-//! boards is at rest meanwhile. On a chip with one core the driver's task interrupts the call: it has the higher
-//! priority.
+//! a callback only where the driver has no buffer (`ESP_ERR_ESPNOW_NO_MEM`): it looks for one first. The component's
+//! node on these boards is at rest meanwhile. The application is `app_main`'s task, which has core 0 by default, as the driver's
+//! task has (`CONFIG_ESP_MAIN_TASK_AFFINITY_CPU0`, `CONFIG_ESP_WIFI_TASK_PINNED_TO_CORE_0`): that one interrupts the call, since
+//! it has the higher priority.
 
 use super::Lab;
 use super::mac_host::{LabDrivers, MacHost};
@@ -100,26 +101,29 @@ impl LabDrivers {
         let Some(raw) = &self.raw else { return };
         if (raw.probes.len() as u32) < raw.sends.count {
             let (from, call) = (raw.sends.from.index(), raw.call(self));
-            let driver = &self.drivers[from];
-            let begin = match driver.shares_core() {
-                true => driver.free_at.max(room.now()),
-                false => room.now(),
-            };
-            let worked_ns = driver.worked_ns;
+            let driver = &mut self.drivers[from];
+            let begin = driver.free_at.max(room.now());
+            let (worked_ns, is_full) = (driver.worked_ns, driver.held >= driver.profile.tx_buffers);
+            driver.drops.refused += u64::from(is_full);
             if let Some(raw) = &mut self.raw {
                 raw.given_way_ns = worked_ns;
+                raw.is_refused = is_full;
+                raw.refused += u64::from(is_full);
+            }
+            if is_full {
+                return;
             }
             room.wake_at(begin + call, Wake::RawCall.token());
         }
     }
 
     /// Returns the time by which the call in progress ends later, since the driver's task has run meanwhile on
-    /// the only core.
+    /// their core.
     fn raw_gives_way(&mut self) -> Option<Duration> {
         let raw = self.raw.as_mut()?;
         let driver = &self.drivers[raw.sends.from.index()];
         let ns = driver.worked_ns - core::mem::replace(&mut raw.given_way_ns, driver.worked_ns);
-        (driver.shares_core() && ns > 0).then(|| Duration::from_nanos(ns))
+        (ns > 0).then(|| Duration::from_nanos(ns))
     }
 }
 
@@ -135,13 +139,6 @@ impl<W: Tap> MacHost<'_, '_, W> {
         let sends = raw.sends;
         let call = raw.call(lab_drivers);
         let driver = &mut lab_drivers.drivers[sends.from.index()];
-        raw.is_refused = driver.held >= driver.profile.tx_buffers;
-        if raw.is_refused {
-            raw.refused += 1;
-            driver.drops.refused += 1;
-            lab_drivers.raw = Some(raw);
-            return;
-        }
         let number = raw.probes.len() as u32;
         lab_drivers.frames += 1;
         let origin = FrameOrigin {

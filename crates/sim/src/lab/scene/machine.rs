@@ -129,6 +129,8 @@ pub enum ProgramStyle {
     /// As ESP-IDF's examples: sockets, whole buffers.
     #[default]
     Plain,
+    /// As the examples of ESP-IDF before v5.0: iperf waits for ticks where a send is refused.
+    PlainV4,
     /// As an Arduino sketch: byte by byte.
     Arduino,
     /// As the examples, with a line printed for each send.
@@ -193,6 +195,18 @@ pub struct AccessPoint {
     pub multicast_buffer: Option<u16>,
     /// Time from a packet's coming in to its being queued on the other side.
     pub forward: Delay,
+    /// Gathering of what comes from the air.
+    pub gather: Gather,
+}
+
+/// Packets from the air that a router hands to its wire together: its radio interrupts the processor when no further one
+/// has come for a time, or when there are so many.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Gather {
+    /// Time after the last packet; zero: each is handed on at once.
+    pub after: Duration,
+    /// Packets that wait for no further one.
+    pub most: u16,
 }
 
 /// The other end of the tests: a PC.

@@ -22,8 +22,8 @@ pub use barrier::{Barriers, Floor, Wall};
 pub use link_trace::{LinkTrace, TraceFrame, TracePoint};
 pub(in crate::lab) use link_trace::{TracedLinks, link_trace_constants};
 pub use machine::{
-    AccessPoint, Application, Coexistence, Columns, Connectionless, Delay, Dongle, NetDevice,
-    NetRole, Pc, PcLink, ProgramStyle, Scan,
+    AccessPoint, Application, Coexistence, Columns, Connectionless, Delay, Dongle, Gather,
+    NetDevice, NetRole, Pc, PcLink, ProgramStyle, Scan,
 };
 pub(in crate::lab) use stations::esp_now_timing;
 pub use stations::{HeardAccessPoints, StationNumbers};

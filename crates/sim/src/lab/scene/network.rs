@@ -134,10 +134,12 @@ impl Scene {
         let Some(Pc { link, turn, .. }) = &self.pc else { return machines };
         let (place, wire) = match link {
             PcLink::Wire { delay, bits } => {
-                let forward = self.access_points.first().map(|it| it.forward).unwrap_or_default();
+                let router = self.access_points.first();
+                let forward = router.map(|it| it.forward).unwrap_or_default();
+                let gather = router.map(|it| it.gather).unwrap_or_default();
                 (
                     MachinePlace::Wire(access_points.start),
-                    Some(Wire { delay: *delay, forward, bits: *bits }),
+                    Some(Wire { delay: *delay, forward, gather, bits: *bits }),
                 )
             }
             PcLink::Air(_) => (MachinePlace::Air(dongle.start), None),

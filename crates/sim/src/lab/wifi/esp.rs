@@ -47,6 +47,16 @@ impl Esp {
         self.setup.heap.dynamic_rx + if self.setup.rx_in_place { 0 } else { bytes }
     }
 
+    /// Counts a packet that goes up, and returns what it takes longer where the driver has run out of buffers before it.
+    fn refill_ns(&mut self) -> u64 {
+        self.since_refill = self.since_refill.saturating_add(1);
+        if !core::mem::take(&mut self.ran_out) {
+            return 0;
+        }
+        self.since_refill = 0;
+        self.costs.refill.fixed_ns
+    }
+
     /// Takes TX buffers for these packets.
     fn hold(&mut self, pool: &Pool, tags: &[Handle]) {
         self.tx += tags.len() as u16;
@@ -259,6 +269,7 @@ impl Field<'_> {
         let limits = &esp.setup.limits;
         if esp.dynamic_rx().is_some_and(|most| usize::from(esp.mailbox) + held >= most) {
             machine.drops.dynamic_rx += 1;
+            esp.ran_out |= esp.since_refill >= limits.dynamic_rx;
             return Some(Cause::ReceiveBuffers);
         }
         if esp.mailbox >= limits.tcpip_mailbox {
@@ -274,7 +285,7 @@ impl Field<'_> {
         esp.mailbox += 1;
         esp.buffered += takes;
         esp.free(stack);
-        let cost = classify(packet).receive_ns(&esp.costs, packet.len() as u32);
+        let cost = classify(packet).receive_ns(&esp.costs, packet.len() as u32) + esp.refill_ns();
         esp.cpu.push(now.as_nanos(), CpuTask::Tcpip, TaskJob::Receive(tag), cost);
         None
     }

@@ -29,6 +29,8 @@ pub(super) enum Carried {
     Air { station: u32, tag: Handle },
     /// To a PC's programs.
     Pc { machine: u16, tag: Handle },
+    /// Packets that a router has gathered for a PC, if no further packet has come since.
+    Gathered { machine: u16, packets: u32 },
 }
 
 /// A packet that Wi-Fi is to send once it has returned.
@@ -225,6 +227,28 @@ impl Field<'_> {
         }
     }
 
+    /// Hands what a router has gathered for a PC to its wire, where nothing has come since that many packets.
+    pub(super) fn hand_on(&mut self, room: &mut WirelessMedium, number: u16, packets: u32) {
+        let Some(Machine { body: Body::Pc(pc), .. }) = self.machines.get_mut(usize::from(number))
+        else {
+            return;
+        };
+        if pc.gathered_ever != packets {
+            return;
+        }
+        let mut gathered = core::mem::take(&mut pc.gathered);
+        for &tag in &gathered {
+            let bytes = self.pool.get(tag).data.len();
+            let Body::Pc(pc) = &mut self.machines[usize::from(number)].body else { continue };
+            let at = pc.way_in(room.now(), bytes);
+            self.post(room, at, Carried::Pc { machine: number, tag });
+        }
+        gathered.clear();
+        if let Body::Pc(pc) = &mut self.machines[usize::from(number)].body {
+            pc.gathered = gathered;
+        }
+    }
+
     /// Forwards a packet from the access point that has got it from a station.
     fn forward(&mut self, room: &mut WirelessMedium, ap: u32, next: u32, tag: Handle) {
         let is_router = self.lan.contains(&ap);
@@ -263,9 +287,15 @@ impl Field<'_> {
             }
             if let Body::Pc(pc) = &mut machine.body {
                 // A router's radio interrupts its processor when a PPDU ends.
-                let at = pc.way_in(room.now().max(self.ppdu_end), bytes);
+                let now = room.now().max(self.ppdu_end);
                 self.pool.share(tag);
-                self.post(room, at, Carried::Pc { machine: number, tag });
+                if let Some(due) = pc.gather(now, tag) {
+                    let packets = pc.gathered_ever;
+                    self.post(room, due, Carried::Gathered { machine: number, packets });
+                } else {
+                    let at = pc.way_in(now, bytes);
+                    self.post(room, at, Carried::Pc { machine: number, tag });
+                }
             }
         }
     }

@@ -124,6 +124,9 @@ pub(super) struct Esp {
     pub(super) arrived: VecDeque<(u64, Handle)>,
     /// Packets that wait for lwIP's task: they have a dynamic RX buffer, and a place in its mailbox.
     pub(super) mailbox: u16,
+    /// Packets that went up since the driver had run out of dynamic RX buffers and got new ones; and whether it has again.
+    pub(super) since_refill: u16,
+    pub(super) ran_out: bool,
     /// Packets in TX buffers.
     pub(super) tx: u16,
     /// Time until which the UART is printing.
@@ -165,6 +168,9 @@ pub(super) struct PcDriver {
     pub(super) last_out: Instant,
     /// Time of the last packet from one of its programs to another.
     pub(super) last_within: Instant,
+    /// Packets that the router at the end of its wire has gathered, and how many it ever has.
+    pub(super) gathered: Vec<Handle>,
+    pub(super) gathered_ever: u32,
     /// Packets in its driver.
     pub(super) queued: usize,
     /// The real IP stack outside the lab that has its address, if there is one.
@@ -217,6 +223,8 @@ impl Machine<'_> {
                 worked_off: 0,
                 arrived: VecDeque::new(),
                 mailbox: 0,
+                since_refill: u16::MAX,
+                ran_out: false,
                 tx: 0,
                 uart_until: 0,
                 timer: false,
@@ -231,6 +239,8 @@ impl Machine<'_> {
                 last_in: Instant::ZERO,
                 last_out: Instant::ZERO,
                 last_within: Instant::ZERO,
+                gathered: Vec::new(),
+                gathered_ever: 0,
                 queued: 0,
                 outside: None,
             })),

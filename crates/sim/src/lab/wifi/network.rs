@@ -131,6 +131,9 @@ impl<'a> Network<'a> {
                     self.field.left_pc(room, number);
                 }
             }
+            Carried::Gathered { machine, packets } => {
+                self.field.hand_on(room, machine, packets);
+            }
             Carried::Pc { machine, tag } if self.field.goes_outside(machine, tag) => {}
             Carried::Pc { machine, tag } => {
                 self.field.receive(room.now(), machine, tag);

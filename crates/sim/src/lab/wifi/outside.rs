@@ -136,7 +136,7 @@ impl<W: Tap> Lab<'_, W> {
                 (MachinePlace::Wire(first), Delay::default())
             }
         };
-        let wire = Wire { delay: Delay::default(), forward, bits: Wire::default().bits };
+        let wire = Wire { delay: Delay::default(), forward, ..Wire::default() };
         let setup = PcSetup { turn: Delay::default(), wire: Some(wire), ..PcSetup::default() };
         let kind = MachineKind::Pc(setup);
         let machine = Machine::new(seed, number, MachineSetup { place, stack: Stack::pc(), kind });

@@ -48,6 +48,19 @@ impl PcDriver {
         self.last_in
     }
 
+    /// Keeps a packet from the air with those that the router gathers; returns when it hands them on, if no further one
+    /// comes. `None` where it gathers none.
+    pub(super) fn gather(&mut self, now: Instant, tag: Handle) -> Option<Instant> {
+        let gather = self.setup.wire?.gather;
+        if gather.after == Duration::ZERO {
+            return None;
+        }
+        self.gathered.push(tag);
+        self.gathered_ever = self.gathered_ever.wrapping_add(1);
+        let is_full = self.gathered.len() >= usize::from(gather.most);
+        Some(if is_full { now } else { now + gather.after })
+    }
+
     /// Returns when a packet that a program sends now will reach the air's end of its wire, or its
     /// radio's queue; or, where it does not go to the air, another machine on the wire.
     fn way_out(&mut self, now: Instant, bytes: usize, to_air: bool) -> Instant {

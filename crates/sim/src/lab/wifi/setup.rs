@@ -1,7 +1,7 @@
 //! Setup of machines and the Wi-Fi between them.
 
 use crate::lab::profile::IpCosts;
-use crate::lab::scene::Delay;
+use crate::lab::scene::{Delay, Gather};
 use crate::net::Stack;
 use crate::power::AutoLightSleep;
 use alloc::boxed::Box;
@@ -122,6 +122,8 @@ pub struct Wire {
     /// The router's: the fixed part each way, the random one for the packets that it queues for the
     /// air.
     pub forward: Delay,
+    /// Packets from the air that it hands on together.
+    pub gather: Gather,
     /// Bits a second.
     pub bits: u64,
 }
@@ -130,7 +132,7 @@ impl Default for Wire {
     /// Makes a wire of 1 Gbit/s over a switch.
     fn default() -> Self {
         let delay = Delay { fixed: Duration::from_micros(30), random: Duration::ZERO };
-        Self { delay, forward: Delay::default(), bits: 1_000_000_000 }
+        Self { delay, forward: Delay::default(), gather: Gather::default(), bits: 1_000_000_000 }
     }
 }
 

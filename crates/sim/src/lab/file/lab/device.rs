@@ -360,8 +360,9 @@ impl DeviceTable<'_> {
     }
 }
 
-const PROGRAM: [ProgramStyle; 6] = [
+const PROGRAM: [ProgramStyle; 7] = [
     ProgramStyle::Plain,
+    ProgramStyle::PlainV4,
     ProgramStyle::Arduino,
     ProgramStyle::Printing,
     ProgramStyle::Smooth,

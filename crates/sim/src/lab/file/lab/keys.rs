@@ -10,10 +10,10 @@ use espbench_model::messages::BluetoothState;
 pub(super) const SECURITIES: [&str; 3] = ["open", "wpa2", "wpa3"];
 pub(super) const ROLES: [&str; 3] = ["station", "softap", "alone"];
 pub(super) const WIDTHS: [&str; 2] = ["HT20", "HT40"];
-pub(super) const PROGRAMS: [&str; 7] =
-    ["plain", "arduino", "printing", "smooth", "smooth-example", "callback", "esp-now"];
+pub(super) const PROGRAMS: [&str; 8] =
+    ["plain", "plain-v4", "arduino", "printing", "smooth", "smooth-example", "callback", "esp-now"];
 /// The program of devices that run the esp-now component.
-pub(super) const ESP_NOW: usize = 6;
+pub(super) const ESP_NOW: usize = 7;
 pub(super) const SLEEPS: [&str; 3] = ["none", "min", "max"];
 pub(super) const SCANS: [&str; 3] = ["fast", "all", "channel"];
 pub(super) const MOMENTS: [&str; 2] = ["at-once", "at-interval"];
@@ -254,7 +254,7 @@ pub(in super::super) static DEVICE: [KeySpec; 41] = [
         "program",
         KeyType::Word(&PROGRAMS),
         "\"plain\"; without variants \"esp-now\"",
-        "how its programs are written: as ESP-IDF's examples; byte by byte; printing at each send; with Smooth's queue; as Smooth's MQTT example, which draws each message's QoS; from callbacks of espconn; or, of a `[[group]]`, the esp-now component, in no network",
+        "how its programs are written: as ESP-IDF's examples; as those before v5.0; byte by byte; printing at each send; with Smooth's queue; as Smooth's MQTT example, which draws each message's QoS; from callbacks of espconn; or, of a `[[group]]`, the esp-now component, in no network",
     ),
     key(
         "sleep",
@@ -402,7 +402,7 @@ const SOURCE_OF_LAB: KeySpec = KeySpec { usual: "not said", ..SOURCE };
 const SOURCE_OF_DELAYS: KeySpec = KeySpec { usual: "must be given with a delay", ..SOURCE };
 
 /// Keys of `[access_point]`.
-pub(in super::super) static ACCESS_POINT: [KeySpec; 21] = [
+pub(in super::super) static ACCESS_POINT: [KeySpec; 23] = [
     key("at", KeyType::Place, "[0, 0, 1.5]", "where it is"),
     key("channel", KeyType::Whole(1, 14), "6", "its channel"),
     key("width", KeyType::Word(&WIDTHS), "\"HT20\"", "width of its channel"),
@@ -432,6 +432,13 @@ pub(in super::super) static ACCESS_POINT: [KeySpec; 21] = [
     ),
     key("forward_us", US, "50", "from a packet's coming in to its being queued"),
     key("forward_random_us", US, "0", "the mean of what comes on top of that, by chance"),
+    key(
+        "gather_us",
+        US,
+        "0",
+        "packets from the air go to the wire together, when no further one has come for so long; 0: each by itself",
+    ),
+    key("gather_frames", KeyType::Whole(1, 1000), "1", "so many packets wait for no further one"),
     SOURCE_OF_DELAYS,
     CONFIDENCE,
     FITTED,

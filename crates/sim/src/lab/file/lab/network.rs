@@ -4,7 +4,7 @@ use super::super::wrong::FileError;
 use super::build::{Build, NOTHING};
 use super::keys::{OF_BEACONS, ROUTER};
 use super::layer::{Layer, Layers, ROUTER_TABLE};
-use crate::lab::scene::{AccessPoint, Delay, Dongle, Pc, PcLink, Point, Router};
+use crate::lab::scene::{AccessPoint, Delay, Dongle, Gather, Pc, PcLink, Point, Router};
 use alloc::format;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -122,6 +122,10 @@ impl Build<'_> {
             queue: number("queue", 256.0) as u16,
             multicast_buffer: Some(number("multicast_buffer", 128.0) as u16).filter(|it| *it > 0),
             forward: delay(layers, TABLE, "forward_us", "forward_random_us", 50.0),
+            gather: Gather {
+                after: us(number("gather_us", 0.0)),
+                most: number("gather_frames", 1.0) as u16,
+            },
         })
     }
 

@@ -83,6 +83,11 @@ pub(super) const GROUPS: &[ConstantGroup<Profile>] = &[
         ip.wifi_cipher,
         "Wi-Fi task: CCMP of one frame, where the hardware has none"
     ),
+    cost!(
+        refill,
+        ip.refill,
+        "lwIP's task, once for as many packets as there are dynamic RX buffers: the driver had run out of them"
+    ),
     cost!(udp_receive, ip.udp_receive, "lwIP's task: a datagram received"),
     cost!(udp_send, ip.udp_send, "lwIP's task: a datagram sent"),
     cost!(tcp_receive, ip.tcp_receive, "lwIP's task: a segment with data received"),
@@ -106,6 +111,12 @@ pub(super) const GROUPS: &[ConstantGroup<Profile>] = &[
         (percent("wifi_percent", "the driver's send path (`CONFIG_ESP_WIFI_IRAM_OPT` off)"), whole u16 ip.wifi_flash_percent),
         (percent("wifi_rx_percent", "its receive path (`CONFIG_ESP_WIFI_RX_IRAM_OPT` off)"), whole u16 ip.wifi_rx_flash_percent),
         (percent("lwip_percent", "lwIP's paths (`CONFIG_LWIP_IRAM_OPTIMIZATION` off)"), whole u16 ip.lwip_flash_percent),
+    ),
+    group!(
+        "psram",
+        "bytes of packets in PSRAM, in percent of what misses of the cache say",
+        (key("received_percent", KeyType::Whole(0, 1000), "", "of packets that are received"), whole u16 ip.psram_received_percent),
+        (key("sent_percent", KeyType::Whole(0, 1000), "", "of packets that are sent"), whole u16 ip.psram_sent_percent),
     ),
     group!(
         "wifi",
@@ -190,14 +201,16 @@ pub(super) const GROUPS: &[ConstantGroup<Profile>] = &[
     group!(
         "sleep_current",
         "what it draws with the radio off, in milliamperes",
-        (clock("idle_80", "modem sleep at 80 MHz, the processor idle"), scaled u32 1e6 currents.modem_sleep[0].idle_na),
-        (clock("active_80", "modem sleep at 80 MHz, the processor computing"), scaled u32 1e6 currents.modem_sleep[0].active_na),
-        (clock("idle_120", "at 120 MHz, idle"), scaled u32 1e6 currents.modem_sleep[1].idle_na),
-        (clock("active_120", "at 120 MHz, computing"), scaled u32 1e6 currents.modem_sleep[1].active_na),
-        (clock("idle_160", "at 160 MHz, idle"), scaled u32 1e6 currents.modem_sleep[2].idle_na),
-        (clock("active_160", "at 160 MHz, computing"), scaled u32 1e6 currents.modem_sleep[2].active_na),
-        (clock("idle_240", "at 240 MHz, idle"), scaled u32 1e6 currents.modem_sleep[3].idle_na),
-        (clock("active_240", "at 240 MHz, computing"), scaled u32 1e6 currents.modem_sleep[3].active_na),
+        (clock("idle_40", "modem sleep at the crystal's clock, the processor idle"), scaled u32 1e6 currents.modem_sleep[0].idle_na),
+        (clock("active_40", "modem sleep at the crystal's clock, the processor computing"), scaled u32 1e6 currents.modem_sleep[0].active_na),
+        (clock("idle_80", "modem sleep at 80 MHz, the processor idle"), scaled u32 1e6 currents.modem_sleep[1].idle_na),
+        (clock("active_80", "modem sleep at 80 MHz, the processor computing"), scaled u32 1e6 currents.modem_sleep[1].active_na),
+        (clock("idle_120", "at 120 MHz, idle"), scaled u32 1e6 currents.modem_sleep[2].idle_na),
+        (clock("active_120", "at 120 MHz, computing"), scaled u32 1e6 currents.modem_sleep[2].active_na),
+        (clock("idle_160", "at 160 MHz, idle"), scaled u32 1e6 currents.modem_sleep[3].idle_na),
+        (clock("active_160", "at 160 MHz, computing"), scaled u32 1e6 currents.modem_sleep[3].active_na),
+        (clock("idle_240", "at 240 MHz, idle"), scaled u32 1e6 currents.modem_sleep[4].idle_na),
+        (clock("active_240", "at 240 MHz, computing"), scaled u32 1e6 currents.modem_sleep[4].active_na),
         (ma("light_sleep", "light sleep"), scaled u32 1e6 currents.light_sleep_na),
         (
             key("flash", KeyType::Number(0.0, 10.0), "0", "the flash beside it, which stays powered in light sleep"),

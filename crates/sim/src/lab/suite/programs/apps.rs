@@ -35,6 +35,10 @@ impl Cell<'_, '_> {
         self.scene.devices[0].program
     }
 
+    fn tick_hz(&self) -> u32 {
+        self.scene.devices[0].sdk.tick_hz
+    }
+
     pub(super) fn unable<T>(&self, why: &str) -> Result<T, SuiteError> {
         Err(SuiteError::Unable(Unable::Variant(self.scene.variant.clone()), why.to_string()))
     }
@@ -86,9 +90,10 @@ impl Cell<'_, '_> {
         let pc = self.pc;
         let style = match self.program() {
             ProgramStyle::Callback => IperfStyle::EspConn,
+            ProgramStyle::PlainV4 => IperfStyle::EspIdfV4,
             _ => IperfStyle::EspIdf,
         };
-        let own = IperfSetup::of(work, style);
+        let own = IperfSetup { tick_hz: self.tick_hz(), ..IperfSetup::of(work, style) };
         let its = IperfSetup::of(work, IperfStyle::Pc);
         let port = iperf2::PORT;
         // As `IpTest::Iperf` has it: forward is towards the device. Others are refused before.

@@ -1,0 +1,259 @@
+//! Constants that were fitted to measured rows, and the fit: it is carried out again without any rows that are kept away.
+//!
+//! `reference/measured-fit.csv` has one constant a row, with the values that are tried and the rows that it is fitted to. The fit
+//! goes through the constants in turn, and takes of each the value with the smallest sum of |ln(simulated / measured)| over
+//! its rows; until none moves. What a row gives with a set of values is computed once.
+
+use super::rows::{MeasuredRow, MeasuredTable};
+use super::{MeasuredError, MeasuredSetup, simulate};
+use crate::published::{CsvRecord, CsvRecords};
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::{String, ToString as _};
+use alloc::vec;
+use alloc::vec::Vec;
+use core::cell::RefCell;
+use espbench_model::sdkconfig::Chip;
+use espbench_sim::lab::file::{FileKind, Library};
+
+/// The product's own copy of the table.
+const BUILT_IN: &str = include_str!("../../reference/measured-fit.csv");
+
+/// Columns of the table.
+const COLUMNS: [&str; 8] =
+    ["file", "constant", "values", "fitted", "without", "tables", "chips", "metrics"];
+
+/// Passes over all constants, at most.
+const PASSES: usize = 4;
+
+/// A row that is far off weighs no more than this, so that one that no constant explains decides nothing.
+const MOST: f64 = 0.4;
+
+/// A constant that is fitted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FittedConstant {
+    /// Kind of the file that has it.
+    pub kind: FileKind,
+    /// Name of the file.
+    pub file: String,
+    /// Key in the file.
+    pub key: String,
+    /// Values that are tried.
+    pub values: Vec<f64>,
+    /// Number of the value that the file has.
+    pub fitted: usize,
+    /// Value without any of its rows.
+    pub without: f64,
+    tables: Vec<MeasuredTable>,
+    chips: Vec<Chip>,
+    metrics: Vec<String>,
+}
+
+impl FittedConstant {
+    /// Returns whether it is fitted to a row.
+    #[must_use]
+    pub fn is_fitted_to(&self, row: &MeasuredRow) -> bool {
+        let is_of_metric = |it: &String| row.metric == *it || row.variant.starts_with(it.as_str());
+        self.tables.contains(&row.table)
+            && self.chips.contains(&row.chip)
+            && (self.metrics.is_empty() || self.metrics.iter().any(is_of_metric))
+    }
+
+    /// Returns whether a row depends on it.
+    fn shapes(&self, row: &MeasuredRow) -> bool {
+        let is_of_file = self.kind != FileKind::Profile
+            || row.profile == self.file
+            || row.profile.strip_prefix(self.file.as_str()).is_some_and(|it| it.starts_with('-'));
+        is_of_file && self.tables.contains(&row.table)
+    }
+}
+
+/// Returns the constants that come with the product.
+///
+/// # Panics
+/// Never: a test reads the same bytes.
+#[must_use]
+pub fn built_in_constants() -> Vec<FittedConstant> {
+    parse_constants(BUILT_IN).expect("the built-in table is tested")
+}
+
+/// Parses the table of constants.
+///
+/// # Errors
+/// Line and column of the first fault.
+pub fn parse_constants(text: &str) -> Result<Vec<FittedConstant>, String> {
+    let mut records = CsvRecords::new(text);
+    let head = records.next().unwrap_or_default();
+    if head.fields != COLUMNS {
+        return Err(format!("line 1: the columns are {}", COLUMNS.join(",")));
+    }
+    records.map(|record| constant(&record)).collect()
+}
+
+fn constant(record: &CsvRecord) -> Result<FittedConstant, String> {
+    let field = |column: usize| record.fields.get(column).map_or("", String::as_str);
+    let wrong = |column: usize| {
+        let (line, text) = (record.line, field(column));
+        format!("line {line}, {}: `{text}` is no value of it", COLUMNS[column])
+    };
+    let words = |column: usize| field(column).split(' ').filter(|it| !it.is_empty());
+    let values: Result<Vec<f64>, _> = words(2).map(|it| it.parse().map_err(|_| wrong(2))).collect();
+    let values: Vec<f64> = values?;
+    let fitted: f64 = field(3).parse().map_err(|_| wrong(3))?;
+    let kind = match field(0) {
+        "shield-box" | "power-save" => FileKind::Lab,
+        _ => FileKind::Profile,
+    };
+    Ok(FittedConstant {
+        kind,
+        file: field(0).to_string(),
+        key: field(1).to_string(),
+        fitted: values.iter().position(|it| *it == fitted).ok_or_else(|| wrong(3))?,
+        values,
+        without: field(4).parse().map_err(|_| wrong(4))?,
+        tables: words(5)
+            .map(|it| MeasuredTable::from_name(it).ok_or_else(|| wrong(5)))
+            .collect::<Result<_, _>>()?,
+        chips: words(6).map(|it| it.parse().map_err(|_| wrong(6))).collect::<Result<_, _>>()?,
+        metrics: words(7).map(String::from).collect(),
+    })
+}
+
+/// Values of the rows by those of the constants: each computed once.
+pub struct FitModel<'a> {
+    library: &'a Library,
+    setup: MeasuredSetup,
+    /// Rows.
+    pub rows: Vec<MeasuredRow>,
+    /// Constants.
+    pub constants: Vec<FittedConstant>,
+    /// Constants that each row depends on.
+    shaped_by: Vec<Vec<usize>>,
+    known: RefCell<BTreeMap<(usize, Vec<u64>), f64>>,
+    stop: &'a dyn Fn() -> bool,
+}
+
+impl<'a> FitModel<'a> {
+    /// Creates the model.
+    #[must_use]
+    pub fn new(
+        library: &'a Library,
+        setup: MeasuredSetup,
+        rows: Vec<MeasuredRow>,
+        constants: Vec<FittedConstant>,
+        stop: &'a dyn Fn() -> bool,
+    ) -> Self {
+        let of_row = |row: &MeasuredRow| {
+            (0..constants.len()).filter(|it| constants[*it].shapes(row)).collect()
+        };
+        let shaped_by = rows.iter().map(of_row).collect();
+        let known = RefCell::default();
+        Self { library, setup, rows, constants, shaped_by, known, stop }
+    }
+
+    /// Returns the values that the files have.
+    #[must_use]
+    pub fn stored(&self) -> Vec<f64> {
+        self.constants.iter().map(|it| it.values[it.fitted]).collect()
+    }
+
+    /// Returns what a row gives with these values of the constants.
+    ///
+    /// # Errors
+    /// The row could not be simulated.
+    pub fn value(&self, row: usize, values: &[f64]) -> Result<f64, MeasuredError> {
+        let own: Vec<u64> = self.shaped_by[row].iter().map(|it| values[*it].to_bits()).collect();
+        let key = (row, own);
+        if let Some(found) = self.known.borrow().get(&key) {
+            return Ok(*found);
+        }
+        let mut library = self.library.clone();
+        for &at in &self.shaped_by[row] {
+            let it = &self.constants[at];
+            library.tune(it.kind, &it.file, &it.key, values[at]).map_err(|why| MeasuredError {
+                row: self.rows[row].id.clone(),
+                why: why.to_string(),
+            })?;
+        }
+        let found = simulate(&self.rows[row], self.setup, &library, self.stop)?;
+        self.known.borrow_mut().insert(key, found);
+        Ok(found)
+    }
+
+    /// Returns the size of a row's error, on a scale on which twice and half weigh alike.
+    fn loss(&self, row: usize, values: &[f64]) -> Result<f64, MeasuredError> {
+        let ratio = self.value(row, values)? / self.rows[row].value;
+        Ok(libm::log(ratio.max(1e-9)).abs().min(MOST))
+    }
+
+    /// Fits the constants to the rows that are not left out. A constant without rows has the value of `without`.
+    ///
+    /// # Errors
+    /// A row could not be simulated.
+    pub fn fit(&self, is_out: &dyn Fn(&MeasuredRow) -> bool) -> Result<Vec<f64>, MeasuredError> {
+        let mut values = self.stored();
+        let of = |constant: &FittedConstant| -> Vec<usize> {
+            let is_in = |row: &MeasuredRow| constant.is_fitted_to(row) && !is_out(row);
+            (0..self.rows.len()).filter(|it| is_in(&self.rows[*it])).collect()
+        };
+        let rows: Vec<Vec<usize>> = self.constants.iter().map(of).collect();
+        let loses_rows =
+            |it: &FittedConstant| self.rows.iter().any(|row| it.is_fitted_to(row) && is_out(row));
+        let mut due: Vec<bool> = self.constants.iter().map(loses_rows).collect();
+        for (at, it) in self.constants.iter().enumerate() {
+            if rows[at].is_empty() {
+                values[at] = it.without;
+                due[at] = false;
+            }
+        }
+        for _ in 0..PASSES {
+            let mut moved = vec![false; due.len()];
+            for at in (0..due.len()).filter(|it| due[*it]) {
+                let best = self.best(at, &rows[at], &values)?;
+                moved[at] = best.to_bits() != values[at].to_bits();
+                values[at] = best;
+            }
+            if !moved.contains(&true) {
+                break;
+            }
+        }
+        Ok(values)
+    }
+
+    /// Fits all constants anew to all rows, from the values without any.
+    ///
+    /// # Errors
+    /// A row could not be simulated.
+    pub fn fit_all(&self) -> Result<Vec<f64>, MeasuredError> {
+        let mut values = self.stored();
+        for _ in 0..PASSES {
+            let before = values.clone();
+            for (at, it) in self.constants.iter().enumerate() {
+                let rows: Vec<usize> =
+                    (0..self.rows.len()).filter(|row| it.is_fitted_to(&self.rows[*row])).collect();
+                values[at] = self.best(at, &rows, &values)?;
+            }
+            if values == before {
+                break;
+            }
+        }
+        Ok(values)
+    }
+
+    /// Returns the value of a constant with the smallest error over rows, where the others stay.
+    fn best(&self, at: usize, rows: &[usize], values: &[f64]) -> Result<f64, MeasuredError> {
+        let mut found = (f64::INFINITY, values[at]);
+        let mut tried = values.to_vec();
+        for &value in &self.constants[at].values {
+            tried[at] = value;
+            let mut sum = 0.0;
+            for &row in rows {
+                sum += self.loss(row, &tried)?;
+            }
+            if sum < found.0 - 1e-12 {
+                found = (sum, value);
+            }
+        }
+        Ok(found.1)
+    }
+}
