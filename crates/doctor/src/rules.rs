@@ -23,7 +23,7 @@ mod roots;
 mod words;
 
 use crate::finding::{CauseFinding, Certainty, Diagnosis, DiagnosisVerdict, TroubleCause};
-use crate::log::{LogEvent, LogPlace, LogSummary, ResetReason, SignName};
+use crate::log::{CourseOf, LogEvent, LogPlace, LogSummary, ResetReason, SignName};
 use crate::matcher::cause::{CauseRecord, NamedCause};
 use crate::reason::{self, ReasonGroup};
 use alloc::collections::BTreeMap;
@@ -292,7 +292,7 @@ fn disconnections(log: &LogSummary, findings: &mut Vec<CauseFinding>) {
             (*most, *named) = (counts.count, *code);
         }
     }
-    if attempts_before(log) {
+    if attempts_before(log) || log.is_well(CourseOf::Link) {
         counted.clear();
     }
     for (group, (all, _, code)) in counted {
@@ -319,7 +319,8 @@ fn disconnections(log: &LogSummary, findings: &mut Vec<CauseFinding>) {
     }
     let timeouts = log.count(|it| *it == LogEvent::BeaconTimeout);
     let ended = log.count(|it| *it == LogEvent::Disconnected(200));
-    if ended == 0 && (timeouts >= BEACONS || is_lost_for_good(log)) {
+    let often = timeouts >= BEACONS && !log.is_well(CourseOf::Beacons);
+    if ended == 0 && (often || is_lost_for_good(log)) {
         let is = |it: &LogEvent| *it == LogEvent::BeaconTimeout;
         findings.extend(of_reason(log, ReasonGroup::Beacons, 200, is));
     }

@@ -5,6 +5,8 @@
 //! | `access_point` | the device's own access point and its clients |
 //! | `address` | an address in the line behind its label |
 //! | `boot` | names of chips |
+//! | `clock` | time that has passed in a log |
+//! | `course` | what works, fails and works again |
 //! | `driver` | the driver's lines of its states |
 //! | `event` | what a record tells: a disconnection, a panic, a setting |
 //! | `format` | heads of records, in the format of each program |
@@ -23,6 +25,8 @@
 mod access_point;
 mod address;
 mod boot;
+mod clock;
+mod course;
 mod driver;
 mod event;
 mod format;
@@ -40,6 +44,7 @@ mod wrapped;
 
 pub(crate) use access_point::MACHINE_SIGNS;
 pub(crate) use boot::named as chip_named;
+pub use course::{Course, CourseOf, Courses, LogPoint};
 pub use event::{
     EspNowError, LogEvent, PhyGeneration, PowerSaveType, ResetReason, SignName, TlsFailure,
     WordCause, events,

@@ -1,7 +1,9 @@
 //! A log as it streams by.
 
 use super::access_point::OwnAccessPoint;
-use super::event::{LogEvent, ResetReason, WordCause, all_events};
+use super::clock::LogClock;
+use super::course::{Course, CourseOf, LogPoint};
+use super::event::{LogEvent, ResetReason, SignName, WordCause, all_events};
 use super::format::next_head;
 use super::open_crash::OpenCrash;
 use super::prefix::{Numbering, numbered};
@@ -80,6 +82,11 @@ pub struct LogReader {
     /// Lines with a record since the last start.
     since_start: u64,
     quiet: QuietLines,
+    clock: LogClock,
+    /// The end of a connection that had worked, its line, and how connections fared before: the program may have asked for it.
+    parted: Option<(LogEvent, u64, Course)>,
+    /// Whether the program has ended the link by itself.
+    leaves: bool,
     /// Whether the supply fell too low since the last start.
     browned: bool,
     summary: LogSummary,
@@ -156,6 +163,7 @@ impl LogReader {
 
     /// Reads a line without colours.
     fn plain_line(&mut self, line: &str, number: u64) {
+        self.clock.see_line(line);
         if self.pass(line, number) {
             return;
         }
@@ -216,7 +224,9 @@ impl LogReader {
         self.subject = quiet.subjects[usize::from(restarts)].map(|it| (it, number)).or(near);
         self.silence.pass(quiet.head.is_some());
         let head = quiet.head.and_then(|at| next_head(line, at));
-        self.passed_time(head.and_then(|it| it.uptime_ms));
+        let uptime_ms = head.and_then(|it| it.uptime_ms);
+        self.see_time(uptime_ms);
+        self.passed_time(uptime_ms);
         true
     }
 
@@ -245,6 +255,7 @@ impl LogReader {
         let found = records(self.numbering.without(&from.line));
         self.begin_line(found.iter().any(|it| it.level.is_some()), from.number);
         for (at, record) in found.iter().enumerate() {
+            self.see_time(record.uptime_ms);
             let linked = self.linked == Some(true);
             let silent = self
                 .silence
@@ -279,7 +290,7 @@ impl LogReader {
             for event in events {
                 let of_event = hits.iter().find(|it| it.event == Some(event));
                 let client = of_event.and_then(|it| it.found.address);
-                for event in self.access_point.take(event, client, has_level) {
+                for event in self.access_point.take(event, client, has_level, from.number) {
                     made |= matches!(event, LogEvent::GotIp | LogEvent::Associated);
                     self.take(event, record, from.number);
                 }
@@ -306,6 +317,9 @@ impl LogReader {
         }
         if is_crash {
             return;
+        }
+        if is_parting(event) {
+            self.leave();
         }
         let event = match event {
             // ESP-AT has joined, and has no address when the time for both is over.
@@ -370,13 +384,41 @@ impl LogReader {
                 }
                 event
             }
-            _ if self.linked == Some(false) && needs_link(event, record.text) => {
+            _ if (self.leaves || self.linked == Some(false)) && needs_link(event, record.text) => {
                 self.crash.fails_unlinked(line);
                 LogEvent::FailedUnlinked
             }
             event => event,
         };
+        if matches!(event, LogEvent::Associated | LogEvent::GotIp | LogEvent::Reset(_)) {
+            self.leaves = false;
+        }
+        self.see_connections(event, line);
         self.keep(event, place);
+    }
+
+    /// Notes the end of a connection that worked, without a word why.
+    fn see_connections(&mut self, event: LogEvent, line: u64) {
+        let before = self.summary.courses.of(CourseOf::Connections);
+        match event {
+            LogEvent::ConnectionFailed | LogEvent::Words(WordCause::Connections) => {
+                self.parted = before.is_up().then_some((event, line, before));
+            }
+            LogEvent::SocketError(_) | LogEvent::ClientLeft | LogEvent::ConnectionMade => {
+                self.parted = None;
+            }
+            _ => {}
+        }
+    }
+
+    /// Takes in that the program ends the link by itself: it has closed its connection for that.
+    fn leave(&mut self) {
+        self.leaves = true;
+        let soon = self.parted.take().filter(|it| self.summary.lines - it.1 <= PARTS_LINES);
+        if let Some((event, line, before)) = soon {
+            self.summary.take_back(event, line);
+            self.summary.courses.restore(CourseOf::Connections, before);
+        }
     }
 
     /// Takes the end of a link in; returns its reason, where it was not told before.
@@ -414,6 +456,13 @@ impl LogReader {
         LogEvent::NoAddress
     }
 
+    /// Takes the time of a record in, before what it tells.
+    fn see_time(&mut self, uptime_ms: Option<u64>) {
+        self.clock.see_uptime(uptime_ms);
+        let at_ms = self.clock.passed_ms();
+        self.summary.courses.now = LogPoint { line: self.summary.lines, at_ms };
+    }
+
     /// Takes the time of a record in.
     fn passed_time(&mut self, uptime_ms: Option<u64>) {
         self.summary.last_ms = uptime_ms.or(self.summary.last_ms);
@@ -440,6 +489,7 @@ impl LogReader {
             summary.dropped += 1;
             return;
         }
+        summary.courses.take(&event, place.line);
         // A try is no outcome.
         if !matches!(event, LogEvent::Words(WordCause::LinkTry | WordCause::ServerTry)) {
             summary.last = Some(event);
@@ -488,6 +538,17 @@ const ASSOC_LEAVE: u8 = 8;
 
 /// `WIFI_REASON_4WAY_HANDSHAKE_TIMEOUT`
 const HANDSHAKE_TIMEOUT: u8 = 15;
+
+/// Lines behind the end of a connection within which the program leaves the network, where it asked for both.
+const PARTS_LINES: u64 = 8;
+
+/// Sign of a program that ends the link by itself, or the device's run.
+const PARTS: SignName = SignName("radio-off");
+
+/// Returns whether an event tells that the program ends the link by itself.
+fn is_parting(event: LogEvent) -> bool {
+    event == LogEvent::Sign(PARTS) || event == LogEvent::Disconnected(ASSOC_LEAVE)
+}
 
 /// Returns whether an event is a failure that a link which is down explains. A handshake that its end breaks off asks for no
 /// memory of its own.

@@ -1,5 +1,6 @@
 //! Counts and settings of a whole log, with the places of its events.
 
+use super::course::{CourseOf, Courses};
 use super::event::LogEvent;
 use crate::matcher::RulesOfLog;
 use alloc::collections::BTreeMap;
@@ -86,6 +87,8 @@ pub struct LogSummary {
     pub last: Option<LogEvent>,
     /// Time of the device at the last record that has one, in milliseconds.
     pub last_ms: Option<u64>,
+    /// How the parts of the device fared.
+    pub courses: Courses,
     /// Rules that it was read with.
     pub rules: RulesOfLog,
 }
@@ -137,6 +140,22 @@ impl LogSummary {
         };
         let restarted = self.last_line(|it| matches!(it, LogEvent::Reset(_))) > line;
         self.linked == Some(true) && !restarted && goes_on && self.moments(is) == 1
+    }
+
+    /// Returns whether a part of a device that is in its network failed, was made good each time, and fails no more often than is usual.
+    pub fn is_well(&self, part: CourseOf) -> bool {
+        (self.linked == Some(true) || part == CourseOf::EspNow) && self.courses.is_well(part)
+    }
+
+    /// Takes back the last time of an event, where it is of that line.
+    pub(super) fn take_back(&mut self, event: LogEvent, line: u64) {
+        let Some(counts) = self.events.get_mut(&event).filter(|it| it.last == line) else { return };
+        counts.places.retain(|it| it.line != line);
+        counts.count -= 1;
+        counts.last = counts.places.last().map_or(0, |it| it.line);
+        if counts.count == 0 {
+            self.events.remove(&event);
+        }
     }
 
     /// Returns the number of the last line with an event that a test picks, 0 where there is none.

@@ -3,7 +3,7 @@
 
 use super::{ReasonGroup, TroubleCause, finding, network, remedy_of};
 use crate::finding::CauseFinding;
-use crate::log::{LogEvent, LogSummary, WordCause};
+use crate::log::{CourseOf, LogEvent, LogSummary, WordCause};
 use alloc::vec::Vec;
 
 /// Failures that were made good and still are a finding: they come again and again.
@@ -136,6 +136,9 @@ fn found(log: &LogSummary, cause: WordCause, name: &str) -> Option<CauseFinding>
     let is_end = log.last_line(is) == log.last_line(|_| true);
     let tells = match cause {
         WordCause::LinkFailed => {
+            if log.is_well(CourseOf::Link) {
+                return None;
+            }
             let failed = count(WordCause::LinkFailed);
             let open = since(links);
             (failed > 0 && open)
@@ -146,7 +149,8 @@ fn found(log: &LogSummary, cause: WordCause, name: &str) -> Option<CauseFinding>
         WordCause::Connections => {
             let failed =
                 log.count(|it| of(it, WordCause::Connections) || network::is_connection(it));
-            if network::is_made_good(log) && count(WordCause::Connections) == 0 {
+            let well = log.is_well(CourseOf::Connections);
+            if well || network::is_made_good(log) && count(WordCause::Connections) == 0 {
                 return None;
             }
             let open = since(|it| *it == LogEvent::ConnectionMade);
