@@ -304,7 +304,8 @@ fn disconnections(log: &LogSummary, findings: &mut Vec<CauseFinding>) {
             matches!(it, ReasonGroup::Local | ReasonGroup::Handshake | ReasonGroup::Signal)
         };
         let usual = is_usual(group) && reason::by_code(code).is_none_or(|it| is_usual(it.group));
-        if group == ReasonGroup::Local && sleeps_behind(log, all) {
+        let roams = group == ReasonGroup::Steered && log.is_well(CourseOf::Roams);
+        if roams || group == ReasonGroup::Local && sleeps_behind(log, all) {
             continue;
         }
         // An end that does not come again is one of the access point's.

@@ -9,6 +9,9 @@ const PAST_MS: u64 = 300_000;
 /// A line stands for so many milliseconds where no time is known.
 const LINE_MS: u64 = 1000;
 
+/// `WIFI_REASON_BSS_TRANSITION_DISASSOC`
+const ROAMS: u8 = 12;
+
 /// Failures within this time are of one moment, in milliseconds.
 const MOMENT_MS: u64 = 2000;
 
@@ -46,18 +49,19 @@ pub enum CourseOf {
     Beacons,
     /// Frames of ESP-NOW.
     EspNow,
+    /// Changes to another access point that the old one asks for.
+    Roams,
 }
 
 /// Parts, in the order of [`CourseOf`].
-const PARTS: usize = 6;
+const PARTS: usize = 7;
 
 impl CourseOf {
     /// Returns the time that lies between two failures that are usual, in milliseconds.
     const fn usual_ms(self) -> u64 {
         match self {
             Self::Link => 1_800_000,
-            Self::Connections | Self::Names | Self::Tls => 600_000,
-            Self::Beacons => 300_000,
+            Self::Connections | Self::Names | Self::Tls | Self::Beacons | Self::Roams => 300_000,
             Self::EspNow => 30_000,
         }
     }
@@ -138,6 +142,7 @@ impl Courses {
         match event {
             LogEvent::Associated | LogEvent::GotIp => {
                 self.parts[CourseOf::Link as usize].works();
+                self.parts[CourseOf::Roams as usize].works();
                 // With the link its connections are made anew.
                 let connections = &mut self.parts[CourseOf::Connections as usize];
                 if connections.is_open && connections.moments == 1 {
@@ -174,6 +179,7 @@ impl Courses {
 /// Returns the part whose failure an event tells.
 const fn failing(event: &LogEvent) -> Option<CourseOf> {
     Some(match event {
+        LogEvent::Disconnected(ROAMS) => CourseOf::Roams,
         LogEvent::Disconnected(_)
         | LogEvent::Words(
             WordCause::LinkEnded | WordCause::LinkFailed | WordCause::Absent | WordCause::Password,

@@ -355,6 +355,9 @@ impl LogReader {
                 self.unaddressed()
             }
             LogEvent::NoAddress => self.unaddressed(),
+            // Of a link that is down the lease ends, too.
+            LogEvent::Sign(ADDRESS_LOST) if self.linked == Some(false) => return,
+            LogEvent::Sign(ADDRESS_LOST) => self.unaddressed(),
             LogEvent::Brownout => {
                 self.browned = true;
                 event
@@ -544,6 +547,9 @@ const PARTS_LINES: u64 = 8;
 
 /// Sign of a program that ends the link by itself, or the device's run.
 const PARTS: SignName = SignName("radio-off");
+
+/// Sign of an address that the network's lease no longer has.
+const ADDRESS_LOST: SignName = SignName("address-lost");
 
 /// Returns whether an event tells that the program ends the link by itself.
 fn is_parting(event: LogEvent) -> bool {
