@@ -1,13 +1,16 @@
 //! What works, fails and works again: the link, connections, names, TLS. A program that makes good by itself what fails now and
 //! then is in order; what stays down, or fails again and again, is not.
 
-use super::event::{LogEvent, WordCause};
+use super::event::{LogEvent, SignName, WordCause};
 
 /// Time behind a failure after which it would have come again, in milliseconds.
 const PAST_MS: u64 = 300_000;
 
 /// A line stands for so many milliseconds where no time is known.
 const LINE_MS: u64 = 1000;
+
+/// Sign of a host that answers.
+const ANSWERED: SignName = SignName("ping-answered");
 
 /// `WIFI_REASON_BSS_TRANSITION_DISASSOC`
 const ROAMS: u8 = 12;
@@ -130,7 +133,7 @@ pub struct Courses {
 
 impl Courses {
     /// Takes an event in.
-    pub(super) const fn take(&mut self, event: &LogEvent, line: u64) {
+    pub(super) fn take(&mut self, event: &LogEvent, line: u64) {
         let at = LogPoint { line, at_ms: self.now.at_ms };
         if let Some(part) = failing(event) {
             self.parts[part as usize].fails(at);
@@ -149,6 +152,7 @@ impl Courses {
                     connections.works();
                 }
             }
+            LogEvent::Sign(ANSWERED) => self.parts[CourseOf::Connections as usize].works(),
             LogEvent::ConnectionMade => {
                 self.parts[CourseOf::Connections as usize].works();
                 self.parts[CourseOf::Names as usize].works();

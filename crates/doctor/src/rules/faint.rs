@@ -69,7 +69,8 @@ pub(super) fn clients_lost(log: &LogSummary) -> Option<CauseFinding> {
 /// end has nothing more to tell who set it up.
 fn soft_ap(log: &LogSummary) -> Option<CauseFinding> {
     let is = |it: &LogEvent| matches!(it, LogEvent::SoftApMoved | LogEvent::StationLost);
-    let joined = log.last_line(|it| *it == LogEvent::GotIp) > log.last_line(is);
+    let moved = log.last_line(|it| *it == LogEvent::SoftApMoved);
+    let joined = log.last_line(|it| *it == LogEvent::GotIp) > moved;
     let lost = log.count(|it| *it == LogEvent::StationLost);
     if joined && lost < 2 {
         return None;

@@ -147,18 +147,17 @@ fn found(log: &LogSummary, cause: WordCause, name: &str) -> Option<CauseFinding>
                 || (count(WordCause::LinkTry) >= TRIES && open && is_end)
         }
         WordCause::Connections => {
-            let failed =
-                log.count(|it| of(it, WordCause::Connections) || network::is_connection(it));
             let well = log.is_well(CourseOf::Connections);
             if well || network::is_made_good(log) && count(WordCause::Connections) == 0 {
                 return None;
             }
             let open = since(|it| *it == LogEvent::ConnectionMade);
             // One lost connection is usual where a link works, and is the complaint where it is the log's end.
-            let ends = log.last.as_ref().is_some_and(is);
-            let moments =
-                log.moments(|it| of(it, WordCause::Connections) || network::is_connection(it));
-            (failed > 0 && open && (failed > 1 || ends || !network::linked(log)))
+            let is_failed =
+                |it: &LogEvent| of(it, WordCause::Connections) || network::is_connection(it);
+            let ends = log.last.as_ref().is_some_and(is_failed);
+            let moments = log.moments(is_failed);
+            (moments > 0 && open && (moments > 1 || ends || !network::linked(log)))
                 || moments >= RECURRING
                 || (count(WordCause::ServerDown) >= STATES && open)
                 || (count(WordCause::ServerTry) >= TRIES && open && is_end)
