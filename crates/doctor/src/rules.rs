@@ -188,7 +188,7 @@ fn shown(
     is: impl Fn(&LogEvent) -> bool,
 ) -> Option<CauseFinding> {
     let incidents = if record.together { log.moments(&is) } else { log.count(&is) };
-    (incidents > 0).then(|| CauseFinding {
+    (incidents > 0 && !data::is_made_good(log, record, &is)).then(|| CauseFinding {
         cause: record.trouble(),
         record: Some(NamedCause(record)),
         title: record.title.clone(),

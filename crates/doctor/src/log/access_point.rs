@@ -113,6 +113,11 @@ impl OwnAccessPoint {
         Vec::new()
     }
 
+    /// Returns whether a client is on it.
+    pub(super) fn has_clients(&self) -> bool {
+        self.clients.values().any(|it| it.is_here)
+    }
+
     fn is_here(&self, client: u64) -> bool {
         self.clients.get(&client).is_some_and(|it| it.is_here)
     }

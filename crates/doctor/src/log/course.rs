@@ -144,8 +144,7 @@ impl Courses {
         }
         match event {
             LogEvent::Associated | LogEvent::GotIp => {
-                self.parts[CourseOf::Link as usize].works();
-                self.parts[CourseOf::Roams as usize].works();
+                self.link_is_back();
                 // With the link its connections are made anew.
                 let connections = &mut self.parts[CourseOf::Connections as usize];
                 if connections.is_open && connections.moments == 1 {
@@ -161,6 +160,12 @@ impl Courses {
             LogEvent::EspNowHeard => self.parts[CourseOf::EspNow as usize].works(),
             _ => {}
         }
+    }
+
+    /// Takes in that there is a link.
+    pub(super) const fn link_is_back(&mut self) {
+        self.parts[CourseOf::Link as usize].works();
+        self.parts[CourseOf::Roams as usize].works();
     }
 
     /// Returns how a part fared.

@@ -11,6 +11,7 @@
 //! | `event` | what a record tells: a disconnection, a panic, a setting |
 //! | `format` | heads of records, in the format of each program |
 //! | `open_crash` | lines of one crash, told once |
+//! | `parting` | a device that leaves its network by itself |
 //! | `prefix` | text that monitors, journals and pages put before a line |
 //! | `quiet` | lines that tell nothing, whatever their digits |
 //! | `reader` | a log as it streams by: events counted, with the lines where they stand |
@@ -31,6 +32,7 @@ mod driver;
 mod event;
 mod format;
 mod open_crash;
+mod parting;
 mod prefix;
 mod quiet;
 mod reader;

@@ -2,21 +2,21 @@
 
 use super::access_point::OwnAccessPoint;
 use super::clock::LogClock;
-use super::course::{Course, CourseOf, LogPoint};
+use super::course::LogPoint;
 use super::event::{LogEvent, ResetReason, SignName, WordCause, all_events};
 use super::format::next_head;
 use super::open_crash::OpenCrash;
-use super::prefix::{Numbering, numbered};
-use super::quiet::{QuietLine, QuietLines};
+use super::parting::{ASSOC_LEAVE, Parting};
+use super::prefix::Numbering;
+use super::quiet::{QuietLines, quiet};
 use super::record::{LogRecord, lines_in_one, plain, records};
-use super::scan::{self, OldNetworks};
-use super::silence::{self, Silence};
+use super::scan::OldNetworks;
+use super::silence::Silence;
 use super::summary::{EvidenceSource, LogPlace, LogSummary, PLACES};
-use super::traceback::{self, Traceback};
+use super::traceback::Traceback;
 use super::wrapped::WrappedLine;
 use super::{address, driver};
-use crate::matcher::rule::SubjectFamily;
-use crate::matcher::{RecordReading, RuleBook, RulesOfLog, Subject};
+use crate::matcher::{RuleBook, RulesOfLog, Subject};
 use alloc::borrow::ToOwned as _;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -83,10 +83,7 @@ pub struct LogReader {
     since_start: u64,
     quiet: QuietLines,
     clock: LogClock,
-    /// The end of a connection that had worked, its line, and how connections fared before: the program may have asked for it.
-    parted: Option<(LogEvent, u64, Course)>,
-    /// Whether the program has ended the link by itself.
-    leaves: bool,
+    parting: Parting,
     /// Whether the supply fell too low since the last start.
     browned: bool,
     summary: LogSummary,
@@ -318,9 +315,6 @@ impl LogReader {
         if is_crash {
             return;
         }
-        if is_parting(event) {
-            self.leave();
-        }
         let event = match event {
             // ESP-AT has joined, and has no address when the time for both is over.
             LogEvent::Disconnected(_) if self.joined.is_some() && record.text == "+CWJAP:1" => {
@@ -349,12 +343,28 @@ impl LogReader {
                 (self.linked, self.joined) = (Some(true), None);
                 event
             }
+            // Without a link none is made: it has come back without a word. One of the own access point's clients needs none.
+            LogEvent::ConnectionMade if !self.access_point.has_clients() => {
+                if self.linked == Some(false) {
+                    self.linked = Some(true);
+                    self.summary.courses.link_is_back();
+                }
+                event
+            }
             LogEvent::AddressUnset
                 if self.linked == Some(true) && address::names_ones(record.text) =>
             {
                 self.unaddressed()
             }
             LogEvent::NoAddress => self.unaddressed(),
+            // What failed with a client of the device's own server is the client's.
+            LogEvent::Sign(OWN_SERVER) => {
+                let is_tls = |it: &LogEvent| {
+                    matches!(it, LogEvent::TlsFailed(_) | LogEvent::Words(WordCause::Tls))
+                };
+                self.summary.take_back_near(is_tls, line);
+                return;
+            }
             // Of a link that is down the lease ends, too.
             LogEvent::Sign(ADDRESS_LOST) if self.linked == Some(false) => return,
             LogEvent::Sign(ADDRESS_LOST) => self.unaddressed(),
@@ -362,66 +372,43 @@ impl LogReader {
                 self.browned = true;
                 event
             }
-            LogEvent::Reset(reason) => {
-                let told = core::mem::take(&mut self.browned);
-                // The watchdog of the bootloader resets early chips at power-on, but not after a program ran.
-                let ran = core::mem::take(&mut self.since_start) > 0;
-                let broke_off = self.silence.restart();
-                let event = match reason {
-                    ResetReason::PowerOn if broke_off => LogEvent::Reset(ResetReason::Silent),
-                    // The handler has told of it.
-                    ResetReason::Brownout if told => LogEvent::Reset(ResetReason::Other),
-                    ResetReason::RtcWatchdog if ran => LogEvent::Reset(ResetReason::Watchdog),
-                    _ => event,
-                };
-                if let Some((crash, at)) = self.crash.restart() {
-                    self.keep(crash, at);
-                }
-                (self.linked, self.joined) = (None, None);
-                self.access_point = OwnAccessPoint::default();
-                event
-            }
+            LogEvent::Reset(reason) => self.restarted(reason),
             LogEvent::PowerSave(_) if self.silence.asks_in_vain(record) => {
                 if let Some(joined) = self.joined.take() {
                     self.keep(LogEvent::NoAddress, joined);
                 }
                 event
             }
-            _ if (self.leaves || self.linked == Some(false)) && needs_link(event, record.text) => {
+            _ if (self.parting.is_away || self.linked == Some(false))
+                && needs_link(event, record.text) =>
+            {
                 self.crash.fails_unlinked(line);
                 LogEvent::FailedUnlinked
             }
             event => event,
         };
-        if matches!(event, LogEvent::Associated | LogEvent::GotIp | LogEvent::Reset(_)) {
-            self.leaves = false;
-        }
-        self.see_connections(event, line);
+        self.parting.see(event, &mut self.summary);
         self.keep(event, place);
     }
 
-    /// Notes the end of a connection that worked, without a word why.
-    fn see_connections(&mut self, event: LogEvent, line: u64) {
-        let before = self.summary.courses.of(CourseOf::Connections);
-        match event {
-            LogEvent::ConnectionFailed | LogEvent::Words(WordCause::Connections) => {
-                self.parted = before.is_up().then_some((event, line, before));
-            }
-            LogEvent::SocketError(_) | LogEvent::ClientLeft | LogEvent::ConnectionMade => {
-                self.parted = None;
-            }
-            _ => {}
+    /// Takes a start of the device in; returns what it tells.
+    fn restarted(&mut self, reason: ResetReason) -> LogEvent {
+        let told = core::mem::take(&mut self.browned);
+        // The watchdog of the bootloader resets early chips at power-on, but not after a program ran.
+        let ran = core::mem::take(&mut self.since_start) > 0;
+        let broke_off = self.silence.restart();
+        if let Some((crash, at)) = self.crash.restart() {
+            self.keep(crash, at);
         }
-    }
-
-    /// Takes in that the program ends the link by itself: it has closed its connection for that.
-    fn leave(&mut self) {
-        self.leaves = true;
-        let soon = self.parted.take().filter(|it| self.summary.lines - it.1 <= PARTS_LINES);
-        if let Some((event, line, before)) = soon {
-            self.summary.take_back(event, line);
-            self.summary.courses.restore(CourseOf::Connections, before);
-        }
+        (self.linked, self.joined) = (None, None);
+        self.access_point = OwnAccessPoint::default();
+        LogEvent::Reset(match reason {
+            ResetReason::PowerOn if broke_off => ResetReason::Silent,
+            // The handler has told of it.
+            ResetReason::Brownout if told => ResetReason::Other,
+            ResetReason::RtcWatchdog if ran => ResetReason::Watchdog,
+            _ => reason,
+        })
     }
 
     /// Takes the end of a link in; returns its reason, where it was not told before.
@@ -506,29 +493,6 @@ impl LogReader {
     }
 }
 
-/// Returns what is known of a line of one record that tells nothing, where it does so whatever its digits, its time and the lines
-/// before it.
-fn quiet(line: &str, reading: &RecordReading<'_>, record: &LogRecord<'_>) -> Option<QuietLine> {
-    let concerns = silence::concerns(record)
-        || scan::concerns(record)
-        || traceback::concerns(record)
-        || driver::concerns(record);
-    let head = next_head(line, 0);
-    let is_found = head.as_ref().map(|it| (Some(it.level), it.uptime_ms))
-        == record.level.map(|it| (Some(it), record.uptime_ms));
-    let is_quiet = !concerns
-        && is_found
-        && numbered(line).is_none()
-        && reading.is_alike_for_all_digits()
-        && reading.is_silent();
-    let restarting = Subject { family: SubjectFamily::Wifi, pending: false, restarts: true };
-    is_quiet.then(|| QuietLine {
-        columns: line.chars().count(),
-        head: head.map(|it| it.start),
-        subjects: [None, Some(restarting)].map(|it| reading.subject(it)),
-    })
-}
-
 /// Within this time of the association no address has come, milliseconds: DHCP asks twice, and then sees whether another device
 /// has the address.
 const SOON_MS: u64 = 200;
@@ -536,25 +500,14 @@ const SOON_MS: u64 = 200;
 /// `WIFI_REASON_AUTH_EXPIRE`
 const AUTH_EXPIRED: u8 = 2;
 
-/// `WIFI_REASON_ASSOC_LEAVE`
-const ASSOC_LEAVE: u8 = 8;
-
 /// `WIFI_REASON_4WAY_HANDSHAKE_TIMEOUT`
 const HANDSHAKE_TIMEOUT: u8 = 15;
 
-/// Lines behind the end of a connection within which the program leaves the network, where it asked for both.
-const PARTS_LINES: u64 = 8;
-
-/// Sign of a program that ends the link by itself, or the device's run.
-const PARTS: SignName = SignName("radio-off");
+/// Sign of a handshake that a client of the device's own server did not end.
+const OWN_SERVER: SignName = SignName("own-server-handshake");
 
 /// Sign of an address that the network's lease no longer has.
 const ADDRESS_LOST: SignName = SignName("address-lost");
-
-/// Returns whether an event tells that the program ends the link by itself.
-fn is_parting(event: LogEvent) -> bool {
-    event == LogEvent::Sign(PARTS) || event == LogEvent::Disconnected(ASSOC_LEAVE)
-}
 
 /// Returns whether an event is a failure that a link which is down explains. A handshake that its end breaks off asks for no
 /// memory of its own.

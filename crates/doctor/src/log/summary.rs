@@ -3,6 +3,7 @@
 use super::course::{CourseOf, Courses};
 use super::event::LogEvent;
 use crate::matcher::RulesOfLog;
+use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -16,6 +17,9 @@ const MOMENT_LINES: u64 = 3;
 
 /// Lines of one failure follow each other within so many, whatever their times.
 const BURST_LINES: u64 = 12;
+
+/// Lines of one failure of a part that the part above it tells of are so near.
+const NEAR_LINES: u64 = 2;
 
 /// Time behind a failure after which it would have come again, in milliseconds.
 const PAST_MS: u64 = 300_000;
@@ -88,7 +92,7 @@ pub struct LogSummary {
     /// Time of the device at the last record that has one, in milliseconds.
     pub last_ms: Option<u64>,
     /// How the parts of the device fared.
-    pub courses: Courses,
+    pub courses: Box<Courses>,
     /// Rules that it was read with.
     pub rules: RulesOfLog,
 }
@@ -156,6 +160,13 @@ impl LogSummary {
         if counts.count == 0 {
             self.events.remove(&event);
         }
+    }
+
+    /// Takes back the last time of events that a test picks, where they came right before a line.
+    pub(super) fn take_back_near(&mut self, is: impl Fn(&LogEvent) -> bool, line: u64) {
+        let near = |it: &(&LogEvent, &EventCounts)| is(it.0) && it.1.last + NEAR_LINES >= line;
+        let found: Vec<_> = self.events.iter().filter(near).map(|it| (*it.0, it.1.last)).collect();
+        found.into_iter().for_each(|(event, line)| self.take_back(event, line));
     }
 
     /// Returns the number of the last line with an event that a test picks, 0 where there is none.

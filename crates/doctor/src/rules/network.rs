@@ -2,7 +2,7 @@
 
 use super::{finding, words};
 use crate::finding::{CauseFinding, Certainty};
-use crate::log::{CourseOf, LogEvent, LogPlace, LogSummary, SignName, TlsFailure};
+use crate::log::{CourseOf, LogEvent, LogPlace, LogSummary, TlsFailure};
 use alloc::vec::Vec;
 
 /// Number of lwIP's error where no socket is left.
@@ -66,9 +66,7 @@ fn names(log: &LogSummary, out: &mut Vec<CauseFinding>) {
 
 fn tls(log: &LogSummary, out: &mut Vec<CauseFinding>) {
     let is = |it: &LogEvent| matches!(it, LogEvent::TlsFailed(_));
-    // Those of browsers at the device's own server are theirs.
-    let own = log.count(|it| *it == LogEvent::Sign(SignName("own-server-handshake")));
-    if log.count(is) <= own || log.is_well(CourseOf::Tls) {
+    if log.is_well(CourseOf::Tls) {
         return;
     }
     let has = |failure| log.count(|it| *it == LogEvent::TlsFailed(failure)) > 0;

@@ -1,0 +1,49 @@
+//! A device that leaves its network by itself: what it closes for that, and what fails until it is back, is as it was asked for.
+
+use super::course::{Course, CourseOf};
+use super::event::{LogEvent, SignName, WordCause};
+use super::summary::LogSummary;
+
+/// `WIFI_REASON_ASSOC_LEAVE`
+pub(super) const ASSOC_LEAVE: u8 = 8;
+
+/// Sign of a program that ends the link by itself, or the device's run.
+const PARTS: SignName = SignName("radio-off");
+
+/// Lines behind the end of a connection within which the program leaves the network, where it asked for both.
+const LINES: u64 = 8;
+
+/// Leaving of the network.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Parting {
+    /// The end of a connection that had worked, its line, and how connections fared before.
+    closed: Option<(LogEvent, u64, Course)>,
+    /// Whether the program has left, and is not back.
+    pub(super) is_away: bool,
+}
+
+impl Parting {
+    /// Takes an event in, before a log keeps it. What was closed right before the program leaves is taken back.
+    pub(super) fn see(&mut self, event: LogEvent, summary: &mut LogSummary) {
+        match event {
+            LogEvent::Sign(PARTS) | LogEvent::Disconnected(ASSOC_LEAVE) => {
+                self.is_away = true;
+                let soon = self.closed.take().filter(|it| summary.lines - it.1 <= LINES);
+                if let Some((closed, line, before)) = soon {
+                    summary.take_back(closed, line);
+                    summary.courses.restore(CourseOf::Connections, before);
+                }
+            }
+            LogEvent::Associated | LogEvent::GotIp | LogEvent::Reset(_) => self.is_away = false,
+            // Without a word why, the program may have asked for it.
+            LogEvent::ConnectionFailed | LogEvent::Words(WordCause::Connections) => {
+                let before = summary.courses.of(CourseOf::Connections);
+                self.closed = before.is_up().then_some((event, summary.lines, before));
+            }
+            LogEvent::SocketError(_) | LogEvent::ClientLeft | LogEvent::ConnectionMade => {
+                self.closed = None;
+            }
+            _ => {}
+        }
+    }
+}
