@@ -517,23 +517,35 @@ fn edge(log: &LogSummary) -> Option<i8> {
 /// Returns remarks on failures that are no findings, since the log goes on for long without them.
 fn past_failures(log: &LogSummary, findings: &[CauseFinding]) -> Vec<String> {
     let is_told = |line| findings.iter().flat_map(|it| &it.evidence).any(|it| it.line == line);
-    let note = |what: &str, is: &dyn Fn(&LogEvent) -> bool| {
-        let line = log.places(is).first()?.line;
-        (log.is_long_past(is) && !is_told(line)).then(|| {
-            format!(
+    let note = |what: &str, part: Option<CourseOf>, is: &dyn Fn(&LogEvent) -> bool| {
+        let places = log.places(is);
+        let line = places.first()?.line;
+        if is_told(line) {
+            return None;
+        }
+        if log.is_long_past(is) {
+            return Some(format!(
                 "{what} in line {line}, and the log goes on for long without another such failure."
+            ));
+        }
+        let is_well = part.is_some_and(|it| log.is_well(it));
+        is_well.then(|| {
+            let last = log.last_line(is);
+            let times = log.moments(is);
+            format!(
+                "{what} in {times} moments (lines {line} to {last}), and was made good each time."
             )
         })
     };
     let groups = Groups::of(log);
     let ends = ReasonGroup::ALL.into_iter().filter_map(|group| {
         let is = |it: &LogEvent| matches!(it, LogEvent::Disconnected(code) if groups.group(*code) == group);
-        note("The link ended", &is)
+        note("The link ended", Some(CourseOf::Link), &is)
     });
     let others = [
-        note("A name was not found", &|it| *it == LogEvent::NameFailed),
-        note("A connection failed", &network::is_connection),
-        note("Memory ran out", &restarts::is_of_memory(log)),
+        note("A name was not found", Some(CourseOf::Names), &|it| *it == LogEvent::NameFailed),
+        note("A connection failed", Some(CourseOf::Connections), &network::is_connection),
+        note("Memory ran out", None, &restarts::is_of_memory(log)),
     ];
     ends.chain(others.into_iter().flatten()).collect()
 }

@@ -60,10 +60,12 @@ pub enum CourseOf {
 const PARTS: usize = 7;
 
 impl CourseOf {
-    /// Returns the time that lies between two failures that are usual, in milliseconds.
-    const fn usual_ms(self) -> u64 {
+    /// Returns the time that lies between so many failures that are usual, in milliseconds.
+    const fn usual_ms(self, times: u64) -> u64 {
         match self {
-            Self::Link => 1_800_000,
+            // Twice an access point may start anew; what comes again and again is the complaint.
+            Self::Link if times <= 2 => 1_800_000,
+            Self::Link => 7_200_000,
             Self::Connections | Self::Names | Self::Tls | Self::Beacons | Self::Roams => 300_000,
             Self::EspNow => 30_000,
         }
@@ -79,6 +81,8 @@ pub struct Course {
     is_open: bool,
     /// Moments of failure since it last worked.
     moments: u64,
+    /// Moments of failure of all.
+    all: u64,
     /// Times that it failed, and worked again.
     good: u64,
     /// First failure of all.
@@ -91,6 +95,7 @@ impl Course {
     const fn fails(&mut self, at: LogPoint) {
         let is_same = self.is_open && at.since_ms(self.last) <= MOMENT_MS;
         self.moments = if self.is_open { self.moments + !is_same as u64 } else { 1 };
+        self.all += !is_same as u64;
         self.is_open = true;
         if self.first.is_none() {
             self.first = Some(at);
@@ -110,13 +115,14 @@ impl Course {
     }
 
     /// Returns whether what failed was made good, seldom enough to be usual, and long enough ago to come again if it would.
-    const fn is_well(&self, usual_ms: u64, now: LogPoint) -> bool {
+    const fn is_well(&self, part: CourseOf, now: LogPoint) -> bool {
         let Some(first) = self.first else { return false };
         // What failed once, and was not told to work again, is made good where it does not fail again.
         let times = self.good + self.is_open as u64;
         if self.is_open && (self.moments > 1 || times > 1) {
             return false;
         }
+        let usual_ms = part.usual_ms(times);
         let past = if usual_ms < PAST_MS { usual_ms } else { PAST_MS };
         let rest = now.since_ms(self.last) >= past;
         rest && (times == 1 || now.since_ms(first) / times >= usual_ms)
@@ -178,10 +184,22 @@ impl Courses {
         self.parts[part as usize] = course;
     }
 
+    /// Returns whether a part works, and has not failed since.
+    #[must_use]
+    pub const fn is_up(&self, part: CourseOf) -> bool {
+        self.parts[part as usize].is_up()
+    }
+
+    /// Returns at how many moments a part failed.
+    #[must_use]
+    pub const fn moments(&self, part: CourseOf) -> u64 {
+        self.parts[part as usize].all
+    }
+
     /// Returns whether a part failed, was made good each time, and fails no more often than is usual.
     #[must_use]
     pub const fn is_well(&self, part: CourseOf) -> bool {
-        self.parts[part as usize].is_well(part.usual_ms(), self.now)
+        self.parts[part as usize].is_well(part, self.now)
     }
 }
 

@@ -86,8 +86,8 @@ pub(super) const fn is_connection(it: &LogEvent) -> bool {
 
 /// Returns whether connections failed once or twice, and one was made behind that, or the log goes on for minutes without a failure.
 pub(super) fn is_made_good(log: &LogSummary) -> bool {
-    let made = log.last_line(|it| *it == LogEvent::ConnectionMade);
-    (made > log.last_line(is_connection) && log.moments(is_connection) < SOCKETS)
+    let few = log.courses.moments(CourseOf::Connections) < SOCKETS;
+    few && log.courses.is_up(CourseOf::Connections)
         || log.is_long_past(is_connection)
         || log.is_well(CourseOf::Connections)
 }

@@ -147,8 +147,7 @@ fn found(log: &LogSummary, cause: WordCause, name: &str) -> Option<CauseFinding>
                 || (count(WordCause::LinkTry) >= TRIES && open && is_end)
         }
         WordCause::Connections => {
-            let well = log.is_well(CourseOf::Connections);
-            if well || network::is_made_good(log) && count(WordCause::Connections) == 0 {
+            if network::is_made_good(log) {
                 return None;
             }
             let open = since(|it| *it == LogEvent::ConnectionMade);
