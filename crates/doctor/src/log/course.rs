@@ -35,6 +35,11 @@ impl LogPoint {
             _ => self.line.saturating_sub(before.line) * LINE_MS,
         }
     }
+
+    /// Returns whether what failed here and at an earlier place is one failure.
+    pub(super) const fn is_same_moment(self, before: Self) -> bool {
+        self.since_ms(before) <= MOMENT_MS
+    }
 }
 
 /// A part that works and fails.
@@ -93,7 +98,7 @@ pub struct Course {
 
 impl Course {
     const fn fails(&mut self, at: LogPoint) {
-        let is_same = self.is_open && at.since_ms(self.last) <= MOMENT_MS;
+        let is_same = self.is_open && at.is_same_moment(self.last);
         self.moments = if self.is_open { self.moments + !is_same as u64 } else { 1 };
         self.all += !is_same as u64;
         self.is_open = true;

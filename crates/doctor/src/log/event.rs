@@ -3,7 +3,7 @@
 use super::driver;
 use super::record::{LogRecord, records};
 use super::setting::BootSetting;
-use crate::matcher::{RecordReading, RuleBook, RuleHit, Subject};
+use crate::matcher::{COMPONENTS, RecordReading, RuleBook, RuleHit, Subject};
 use alloc::string::String;
 use alloc::vec::Vec;
 use espbench_model::sdkconfig::{Chip, IdfRelease};
@@ -356,9 +356,6 @@ pub fn events(record: &LogRecord<'_>) -> Vec<LogEvent> {
     let reading = RuleBook::built_in().read(record);
     all_events(&reading, record, None, &reading.told())
 }
-
-/// Topic of errors of ESP-IDF's own parts, which are asked after the words.
-const COMPONENTS: &str = "components";
 
 /// Tags of what takes an update in, of any program and of ESPHome.
 const UPDATERS: [&str; 2] = ["ota", "esphome.ota"];

@@ -17,6 +17,7 @@
 //! | `reader` | a log as it streams by: events counted, with the lines where they stand |
 //! | `record` | records of a line |
 //! | `scan` | networks of a scan: those whose security is too old, and the one that is to be joined |
+//! | `session` | sessions of a program, by the tags of its tasks |
 //! | `setting` | settings that start-up prints |
 //! | `silence` | what has to come behind a line, and does not, or comes as a line of its own |
 //! | `summary` | counts and settings of a whole log |
@@ -38,6 +39,7 @@ mod quiet;
 mod reader;
 mod record;
 mod scan;
+mod session;
 mod setting;
 mod silence;
 mod summary;

@@ -10,7 +10,8 @@ pub(super) const ASSOC_LEAVE: u8 = 8;
 /// Sign of a program that ends the link by itself, or the device's run.
 const PARTS: SignName = SignName("radio-off");
 
-/// Lines behind the end of a connection within which the program leaves the network, where it asked for both.
+/// Lines behind the end of a connection within which the program leaves the network, where it asked for both, and lines behind that
+/// within which what else it had open ends.
 const LINES: u64 = 8;
 
 /// Leaving of the network.
@@ -18,23 +19,28 @@ const LINES: u64 = 8;
 pub(super) struct Parting {
     /// The end of a connection that had worked, its line, and how connections fared before.
     closed: Option<(LogEvent, u64, Course)>,
-    /// Whether the program has left, and is not back.
-    pub(super) is_away: bool,
+    /// Line with which the program left, where it is not back.
+    left: Option<u64>,
 }
 
 impl Parting {
+    /// Returns whether the program has just left: who only says so fails for another reason later.
+    pub(super) fn is_away(&self, line: u64) -> bool {
+        self.left.is_some_and(|it| line - it <= LINES)
+    }
+
     /// Takes an event in, before a log keeps it. What was closed right before the program leaves is taken back.
     pub(super) fn see(&mut self, event: LogEvent, summary: &mut LogSummary) {
         match event {
             LogEvent::Sign(PARTS) | LogEvent::Disconnected(ASSOC_LEAVE) => {
-                self.is_away = true;
+                self.left = Some(summary.lines);
                 let soon = self.closed.take().filter(|it| summary.lines - it.1 <= LINES);
                 if let Some((closed, line, before)) = soon {
                     summary.take_back(closed, line);
                     summary.courses.restore(CourseOf::Connections, before);
                 }
             }
-            LogEvent::Associated | LogEvent::GotIp | LogEvent::Reset(_) => self.is_away = false,
+            LogEvent::Associated | LogEvent::GotIp | LogEvent::Reset(_) => self.left = None,
             // Without a word why, the program may have asked for it.
             LogEvent::ConnectionFailed | LogEvent::Words(WordCause::Connections) => {
                 let before = summary.courses.of(CourseOf::Connections);

@@ -11,6 +11,7 @@ use super::prefix::Numbering;
 use super::quiet::{QuietLines, quiet};
 use super::record::{LogRecord, lines_in_one, plain, records};
 use super::scan::OldNetworks;
+use super::session::Sessions;
 use super::silence::Silence;
 use super::summary::{EvidenceSource, LogPlace, LogSummary, PLACES};
 use super::traceback::Traceback;
@@ -84,6 +85,7 @@ pub struct LogReader {
     quiet: QuietLines,
     clock: LogClock,
     parting: Parting,
+    sessions: Sessions,
     /// Whether the supply fell too low since the last start.
     browned: bool,
     summary: LogSummary,
@@ -143,6 +145,7 @@ impl LogReader {
             self.keep(event, place);
         }
         self.summary.linked = self.linked;
+        self.summary.has_dead_session = self.sessions.has_dead();
         self.summary.waiting = self.joined;
         self.summary
     }
@@ -379,7 +382,7 @@ impl LogReader {
                 }
                 event
             }
-            _ if (self.parting.is_away || self.linked == Some(false))
+            _ if (self.parting.is_away(line) || self.linked == Some(false))
                 && needs_link(event, record.text) =>
             {
                 self.crash.fails_unlinked(line);
@@ -388,6 +391,10 @@ impl LogReader {
             event => event,
         };
         self.parting.see(event, &mut self.summary);
+        // What the parts of ESP-IDF say is of any session.
+        if !record.tag.is_empty() && !self.summary.rules.0.is_part(record.tag) {
+            self.sessions.see(event, record.tag, self.summary.courses.now);
+        }
         self.keep(event, place);
     }
 

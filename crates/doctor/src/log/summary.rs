@@ -91,6 +91,8 @@ pub struct LogSummary {
     pub last: Option<LogEvent>,
     /// Time of the device at the last record that has one, in milliseconds.
     pub last_ms: Option<u64>,
+    /// Whether one of several sessions never reaches its server.
+    pub has_dead_session: bool,
     /// How the parts of the device fared.
     pub courses: Box<Courses>,
     /// Rules that it was read with.
@@ -148,7 +150,9 @@ impl LogSummary {
 
     /// Returns whether a part of a device that is in its network failed, was made good each time, and fails no more often than is usual.
     pub fn is_well(&self, part: CourseOf) -> bool {
-        (self.linked == Some(true) || part == CourseOf::EspNow) && self.courses.is_well(part)
+        let is_dead = part == CourseOf::Connections && self.has_dead_session;
+        let is_there = self.linked == Some(true) || part == CourseOf::EspNow;
+        is_there && !is_dead && self.courses.is_well(part)
     }
 
     /// Takes back the last time of an event, where it is of that line.
