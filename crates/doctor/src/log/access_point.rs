@@ -126,7 +126,9 @@ impl OwnAccessPoint {
     fn leaves(&mut self, client: u64, reason: u8, has_level: bool, line: u64) -> Vec<LogEvent> {
         let known = self.clients.get_mut(&client).filter(|it| it.is_here);
         let before = self.gone.replace((client, reason, line));
-        let is_same = |it: (u64, u8, u64)| it.0 == client && it.1 == reason && line - it.2 <= AGAIN;
+        let is_same = |it: (u64, u8, u64)| {
+            it.0 == client && it.1 == reason && line.saturating_sub(it.2) <= AGAIN
+        };
         if known.is_none() && before.is_some_and(is_same) {
             return Vec::new();
         }

@@ -26,17 +26,17 @@ pub(super) struct Parting {
 impl Parting {
     /// Returns whether the program has just left: who only says so fails for another reason later.
     pub(super) fn is_away(&self, line: u64) -> bool {
-        self.left.is_some_and(|it| line - it <= LINES)
+        self.left.is_some_and(|it| line.saturating_sub(it) <= LINES)
     }
 
     /// Takes an event in, before a log keeps it. What was closed right before the program leaves is taken back.
-    pub(super) fn see(&mut self, event: LogEvent, summary: &mut LogSummary) {
+    pub(super) fn see(&mut self, event: LogEvent, line: u64, summary: &mut LogSummary) {
         match event {
             LogEvent::Sign(PARTS) | LogEvent::Disconnected(ASSOC_LEAVE) => {
-                self.left = Some(summary.lines);
-                let soon = self.closed.take().filter(|it| summary.lines - it.1 <= LINES);
-                if let Some((closed, line, before)) = soon {
-                    summary.take_back(closed, line);
+                self.left = Some(line);
+                let soon = self.closed.take().filter(|it| line.saturating_sub(it.1) <= LINES);
+                if let Some((closed, at, before)) = soon {
+                    summary.take_back(closed, at);
                     summary.courses.restore(CourseOf::Connections, before);
                 }
             }
@@ -44,12 +44,26 @@ impl Parting {
             // Without a word why, the program may have asked for it.
             LogEvent::ConnectionFailed | LogEvent::Words(WordCause::Connections) => {
                 let before = summary.courses.of(CourseOf::Connections);
-                self.closed = before.is_up().then_some((event, summary.lines, before));
+                self.closed = before.is_up().then_some((event, line, before));
             }
             LogEvent::SocketError(_) | LogEvent::ClientLeft | LogEvent::ConnectionMade => {
                 self.closed = None;
             }
             _ => {}
         }
+    }
+}
+
+/// Returns whether an event is a failure that a link which is down explains. A handshake that its end breaks off asks for no
+/// memory of its own.
+pub(super) fn needs_link(event: LogEvent, text: &str) -> bool {
+    match event {
+        LogEvent::SocketError(_)
+        | LogEvent::ConnectionFailed
+        | LogEvent::ClientLeft
+        | LogEvent::NameFailed
+        | LogEvent::TlsFailed(_) => true,
+        LogEvent::NoMemory => text.contains("ssl_handshake"),
+        _ => false,
     }
 }

@@ -179,6 +179,22 @@ mod tests {
         }
     }
 
+    proptest! {
+        #[test]
+        fn lines_of_logs_in_any_order_are_read(
+            picks in prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>()), 1..80),
+        ) {
+            let mut reader = LogReader::new();
+            for (log, line) in picks {
+                let lines: Vec<&str> = logs()[log.index(logs().len())].lines().collect();
+                reader.push(lines[line.index(lines.len())].as_bytes());
+                reader.push(b"\n");
+            }
+            let log = reader.finish();
+            prop_assert!(log.events.values().all(|it| it.count >= it.places.len() as u64));
+        }
+    }
+
     #[test]
     fn lines_of_the_cases_are_passed_where_they_come_again() {
         let mut reader = LogReader::new();

@@ -6,14 +6,14 @@ use super::course::LogPoint;
 use super::event::{LogEvent, ResetReason, SignName, WordCause, all_events};
 use super::format::next_head;
 use super::open_crash::OpenCrash;
-use super::parting::{ASSOC_LEAVE, Parting};
+use super::parting::{ASSOC_LEAVE, Parting, needs_link};
 use super::prefix::Numbering;
 use super::quiet::{QuietLines, quiet};
 use super::record::{LogRecord, lines_in_one, plain, records};
 use super::scan::OldNetworks;
 use super::session::Sessions;
 use super::silence::Silence;
-use super::summary::{EvidenceSource, LogPlace, LogSummary, PLACES};
+use super::summary::{EvidenceSource, LogPlace, LogSummary, PLACES, shown};
 use super::traceback::Traceback;
 use super::wrapped::WrappedLine;
 use super::{address, driver};
@@ -346,12 +346,8 @@ impl LogReader {
                 (self.linked, self.joined) = (Some(true), None);
                 event
             }
-            // Without a link none is made: it has come back without a word. One of the own access point's clients needs none.
-            LogEvent::ConnectionMade if !self.access_point.has_clients() => {
-                if self.linked == Some(false) {
-                    self.linked = Some(true);
-                    self.summary.courses.link_is_back();
-                }
+            LogEvent::ConnectionMade => {
+                self.connected();
                 event
             }
             LogEvent::AddressUnset
@@ -361,13 +357,7 @@ impl LogReader {
             }
             LogEvent::NoAddress => self.unaddressed(),
             // What failed with a client of the device's own server is the client's.
-            LogEvent::Sign(OWN_SERVER) => {
-                let is_tls = |it: &LogEvent| {
-                    matches!(it, LogEvent::TlsFailed(_) | LogEvent::Words(WordCause::Tls))
-                };
-                self.summary.take_back_near(is_tls, line);
-                return;
-            }
+            LogEvent::Sign(OWN_SERVER) => return self.summary.take_back_near(is_tls, line),
             // Of a link that is down the lease ends, too.
             LogEvent::Sign(ADDRESS_LOST) if self.linked == Some(false) => return,
             LogEvent::Sign(ADDRESS_LOST) => self.unaddressed(),
@@ -390,12 +380,21 @@ impl LogReader {
             }
             event => event,
         };
-        self.parting.see(event, &mut self.summary);
+        self.parting.see(event, line, &mut self.summary);
         // What the parts of ESP-IDF say is of any session.
         if !record.tag.is_empty() && !self.summary.rules.0.is_part(record.tag) {
             self.sessions.see(event, record.tag, self.summary.courses.now);
         }
         self.keep(event, place);
+    }
+
+    /// Takes in that a connection was made. Without a link none is: it has come back without a word. One of the own access point's
+    /// clients needs none.
+    fn connected(&mut self) {
+        if self.linked == Some(false) && !self.access_point.has_clients() {
+            self.linked = Some(true);
+            self.summary.courses.link_is_back();
+        }
     }
 
     /// Takes a start of the device in; returns what it tells.
@@ -513,42 +512,18 @@ const HANDSHAKE_TIMEOUT: u8 = 15;
 /// Sign of a handshake that a client of the device's own server did not end.
 const OWN_SERVER: SignName = SignName("own-server-handshake");
 
+/// Returns whether an event tells that TLS could not be set up.
+const fn is_tls(it: &LogEvent) -> bool {
+    matches!(it, LogEvent::TlsFailed(_) | LogEvent::Words(WordCause::Tls))
+}
+
 /// Sign of an address that the network's lease no longer has.
 const ADDRESS_LOST: SignName = SignName("address-lost");
-
-/// Returns whether an event is a failure that a link which is down explains. A handshake that its end breaks off asks for no
-/// memory of its own.
-fn needs_link(event: LogEvent, text: &str) -> bool {
-    match event {
-        LogEvent::SocketError(_)
-        | LogEvent::ConnectionFailed
-        | LogEvent::ClientLeft
-        | LogEvent::NameFailed
-        | LogEvent::TlsFailed(_) => true,
-        LogEvent::NoMemory => text.contains("ssl_handshake"),
-        _ => false,
-    }
-}
 
 /// Returns whether a record comes right after an association.
 fn is_soon(joined: &LogPlace, record: &LogRecord<'_>) -> bool {
     let since = record.uptime_ms.zip(joined.uptime_ms).and_then(|it| it.0.checked_sub(it.1));
     since.is_some_and(|it| it < SOON_MS)
-}
-
-/// Returns a message as it may be shown: cut to 120 characters, and before a password.
-fn shown(text: &str) -> String {
-    let lower = text.to_ascii_lowercase();
-    let secret = ["password", "passwd", "passphrase", "psk:", "psk="]
-        .iter()
-        .filter_map(|it| lower.find(it))
-        .min();
-    let end = secret.unwrap_or(text.len());
-    let mut shown: String = text[..end].chars().take(120).collect();
-    if shown.len() < text.len() {
-        shown.push('…');
-    }
-    shown
 }
 
 #[cfg(test)]

@@ -187,3 +187,18 @@ impl LogSummary {
         places
     }
 }
+
+/// Returns a message as it may be shown: cut to 120 characters, and before a password.
+pub(super) fn shown(text: &str) -> String {
+    let lower = text.to_ascii_lowercase();
+    let secret = ["password", "passwd", "passphrase", "psk:", "psk="]
+        .iter()
+        .filter_map(|it| lower.find(it))
+        .min();
+    let end = secret.unwrap_or(text.len());
+    let mut shown: String = text[..end].chars().take(120).collect();
+    if shown.len() < text.len() {
+        shown.push('…');
+    }
+    shown
+}
