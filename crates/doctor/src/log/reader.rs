@@ -337,6 +337,8 @@ impl LogReader {
                 return;
             }
             LogEvent::Associated => {
+                // Who was refused for now is taken.
+                self.summary.take_back_near(|it| *it == REFUSED_FOR_NOW, COMEBACK_LINES, line);
                 self.linked = Some(true);
                 self.joined = Some(place.clone());
                 self.silence.joined();
@@ -357,7 +359,9 @@ impl LogReader {
             }
             LogEvent::NoAddress => self.unaddressed(),
             // What failed with a client of the device's own server is the client's.
-            LogEvent::Sign(OWN_SERVER) => return self.summary.take_back_near(is_tls, line),
+            LogEvent::Sign(OWN_SERVER) => {
+                return self.summary.take_back_near(is_tls, SERVER_LINES, line);
+            }
             // Of a link that is down the lease ends, too.
             LogEvent::Sign(ADDRESS_LOST) if self.linked == Some(false) => return,
             LogEvent::Sign(ADDRESS_LOST) => self.unaddressed(),
@@ -508,6 +512,15 @@ const AUTH_EXPIRED: u8 = 2;
 
 /// `WIFI_REASON_4WAY_HANDSHAKE_TIMEOUT`
 const HANDSHAKE_TIMEOUT: u8 = 15;
+
+/// `WIFI_REASON_ASSOC_COMEBACK_TIME_TOO_LONG`: the driver says so of each association that is refused for a time, too.
+const REFUSED_FOR_NOW: LogEvent = LogEvent::Disconnected(208);
+
+/// Lines from there to the association that follows.
+const COMEBACK_LINES: u64 = 10;
+
+/// Lines from a failure of TLS to what the server says of it.
+const SERVER_LINES: u64 = 2;
 
 /// Sign of a handshake that a client of the device's own server did not end.
 const OWN_SERVER: SignName = SignName("own-server-handshake");

@@ -18,9 +18,6 @@ const MOMENT_LINES: u64 = 3;
 /// Lines of one failure follow each other within so many, whatever their times.
 const BURST_LINES: u64 = 12;
 
-/// Lines of one failure of a part that the part above it tells of are so near.
-const NEAR_LINES: u64 = 2;
-
 /// Time behind a failure after which it would have come again, in milliseconds.
 const PAST_MS: u64 = 300_000;
 
@@ -166,9 +163,14 @@ impl LogSummary {
         }
     }
 
-    /// Takes back the last time of events that a test picks, where they came right before a line.
-    pub(super) fn take_back_near(&mut self, is: impl Fn(&LogEvent) -> bool, line: u64) {
-        let near = |it: &(&LogEvent, &EventCounts)| is(it.0) && it.1.last + NEAR_LINES >= line;
+    /// Takes back the last time of events that a test picks, where they came within so many lines before one.
+    pub(super) fn take_back_near(
+        &mut self,
+        is: impl Fn(&LogEvent) -> bool,
+        within: u64,
+        line: u64,
+    ) {
+        let near = |it: &(&LogEvent, &EventCounts)| is(it.0) && it.1.last + within >= line;
         let found: Vec<_> = self.events.iter().filter(near).map(|it| (*it.0, it.1.last)).collect();
         found.into_iter().for_each(|(event, line)| self.take_back(event, line));
     }
