@@ -10,6 +10,9 @@ pub(super) const ASSOC_LEAVE: u8 = 8;
 /// Sign of a program that ends the link by itself, or the device's run.
 const PARTS: SignName = SignName("radio-off");
 
+/// Sign of an update that ended well: the device starts anew.
+const UPDATED: SignName = SignName("update-done");
+
 /// Lines behind the end of a connection within which the program leaves the network, where it asked for both, and lines behind that
 /// within which what else it had open ends.
 const LINES: u64 = 8;
@@ -32,7 +35,7 @@ impl Parting {
     /// Takes an event in, before a log keeps it. What was closed right before the program leaves is taken back.
     pub(super) fn see(&mut self, event: LogEvent, line: u64, summary: &mut LogSummary) {
         match event {
-            LogEvent::Sign(PARTS) | LogEvent::Disconnected(ASSOC_LEAVE) => {
+            LogEvent::Sign(PARTS | UPDATED) | LogEvent::Disconnected(ASSOC_LEAVE) => {
                 self.left = Some(line);
                 let soon = self.closed.take().filter(|it| line.saturating_sub(it.1) <= LINES);
                 if let Some((closed, at, before)) = soon {

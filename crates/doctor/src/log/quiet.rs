@@ -180,6 +180,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
+
         #[test]
         fn lines_of_logs_in_any_order_are_read(
             picks in prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>()), 1..80),

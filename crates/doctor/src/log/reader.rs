@@ -357,6 +357,7 @@ impl LogReader {
             {
                 self.unaddressed()
             }
+            LogEvent::Words(WordCause::LinkEnded) if self.parting.is_away(line) => return,
             LogEvent::NoAddress => self.unaddressed(),
             // What failed with a client of the device's own server is the client's.
             LogEvent::Sign(OWN_SERVER) => {
@@ -395,6 +396,8 @@ impl LogReader {
     /// Takes in that a connection was made. Without a link none is: it has come back without a word. One of the own access point's
     /// clients needs none.
     fn connected(&mut self) {
+        // Nor is any without an address.
+        self.joined = None;
         if self.linked == Some(false) && !self.access_point.has_clients() {
             self.linked = Some(true);
             self.summary.courses.link_is_back();
