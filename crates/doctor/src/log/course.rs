@@ -1,4 +1,4 @@
-//! What works, fails and works again: the link, connections, names, TLS. A program that makes good by itself what fails now and
+//! Parts that work, fail and work again: the link, connections, names, TLS. A program that makes good by itself what fails now and
 //! then is in order; what stays down, or fails again and again, is not.
 
 use super::event::{LogEvent, SignName, WordCause};
