@@ -447,7 +447,7 @@ impl LogReader {
     /// Returns whether a record that tells of a link is of the association before it, and of no address: "connected" right
     /// behind it, or after DHCP has asked.
     fn is_associated(&self, record: &LogRecord<'_>) -> bool {
-        let soon = |it: &LogPlace| self.silence.asks() || is_soon(it, record);
+        let soon = |it: &LogPlace| self.silence.asks() || address::is_soon(it, record);
         self.joined.as_ref().is_some_and(soon)
             && !driver::begins_association(record.text)
             && !self.addressed
@@ -506,10 +506,6 @@ impl LogReader {
     }
 }
 
-/// Within this time of the association no address has come, milliseconds: DHCP asks twice, and then sees whether another device
-/// has the address.
-const SOON_MS: u64 = 200;
-
 /// `WIFI_REASON_AUTH_EXPIRE`
 const AUTH_EXPIRED: u8 = 2;
 
@@ -535,12 +531,6 @@ const fn is_tls(it: &LogEvent) -> bool {
 
 /// Sign of an address that the network's lease no longer has.
 const ADDRESS_LOST: SignName = SignName("address-lost");
-
-/// Returns whether a record comes right after an association.
-fn is_soon(joined: &LogPlace, record: &LogRecord<'_>) -> bool {
-    let since = record.uptime_ms.zip(joined.uptime_ms).and_then(|it| it.0.checked_sub(it.1));
-    since.is_some_and(|it| it < SOON_MS)
-}
 
 #[cfg(test)]
 mod tests {
