@@ -78,6 +78,8 @@ pub struct LogReader {
     joined: Option<LogPlace>,
     /// Whether the record that is read names an address of the device.
     addressed: bool,
+    /// Whether the record that is read tells in a known form that a server was reached.
+    reached: bool,
     /// Whether the handshake of keys has begun, and not ended.
     keys: bool,
     /// Lines with a record since the last start.
@@ -277,6 +279,7 @@ impl LogReader {
             // What names an address is no bare "connected".
             self.addressed =
                 hits.iter().any(|it| it.topic == ADDRESS && it.event == Some(LogEvent::GotIp));
+            self.reached = hits.iter().any(|it| it.event == Some(LogEvent::ConnectionMade));
             let near = self.near(from.number);
             let mut made = false;
             self.keys = driver::has_keys_open(record.text, self.keys);
@@ -396,9 +399,7 @@ impl LogReader {
     /// Takes in that a connection was made. Without a link none is: it has come back without a word. One of the own access point's
     /// clients needs none.
     fn connected(&mut self) {
-        // Nor is any without an address.
-        self.joined = None;
-        if self.linked == Some(false) && !self.access_point.has_clients() {
+        if self.linked == Some(false) && self.reached && !self.access_point.has_clients() {
             self.linked = Some(true);
             self.summary.courses.link_is_back();
         }

@@ -86,7 +86,7 @@ pub(super) const fn is_connection(it: &LogEvent) -> bool {
 
 /// Returns whether connections failed once or twice, and one was made behind that, or the log goes on for minutes without a failure.
 pub(super) fn is_made_good(log: &LogSummary) -> bool {
-    let few = log.courses.moments(CourseOf::Connections) < SOCKETS;
+    let few = (1..SOCKETS).contains(&log.courses.moments(CourseOf::Connections));
     few && log.courses.is_up(CourseOf::Connections)
         || log.is_long_past(is_connection)
         || log.is_well(CourseOf::Connections)
