@@ -23,7 +23,7 @@ mod roots;
 mod words;
 
 use crate::finding::{CauseFinding, Certainty, Diagnosis, DiagnosisVerdict, TroubleCause};
-use crate::log::{CourseOf, LogEvent, LogPlace, LogSummary, ResetReason, SignName};
+use crate::log::{CourseOf, LogEvent, LogPlace, LogSummary, ResetReason, SignName, is_attempt};
 use crate::matcher::cause::{CauseRecord, NamedCause};
 use crate::reason::{self, ReasonGroup};
 use alloc::collections::BTreeMap;
@@ -382,7 +382,7 @@ fn attempts_before(log: &LogSummary) -> bool {
     let first = log.places(joined).first().map(|it| it.line);
     let last = log.places(failed).last().map(|it| it.line);
     log.count(failed) <= ATTEMPTS
-        && log.count(lost) == 0
+        && log.places(lost).iter().all(|it| is_attempt(&it.text))
         && log.linked == Some(true)
         && first > last
         && !restarted(log)

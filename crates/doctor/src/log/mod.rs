@@ -49,6 +49,7 @@ mod wrapped;
 pub(crate) use access_point::MACHINE_SIGNS;
 pub(crate) use boot::named as chip_named;
 pub use course::{Course, CourseOf, Courses, LogPoint};
+pub(crate) use driver::is_attempt;
 pub use event::{
     EspNowError, LogEvent, PhyGeneration, PowerSaveType, ResetReason, SignName, TlsFailure,
     WordCause, events,
