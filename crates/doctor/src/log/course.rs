@@ -15,6 +15,9 @@ const ANSWERED: SignName = SignName("ping-answered");
 /// `WIFI_REASON_BSS_TRANSITION_DISASSOC`
 const ROAMS: u8 = 12;
 
+/// So long before a log's end a failure may be why it ends, in milliseconds.
+const END_MS: u64 = 60_000;
+
 /// Failures within this time are of one moment, in milliseconds.
 const MOMENT_MS: u64 = 2000;
 
@@ -187,6 +190,13 @@ impl Courses {
     /// Puts a part's earlier course back, where its last failure was none.
     pub(super) const fn restore(&mut self, part: CourseOf, course: Course) {
         self.parts[part as usize] = course;
+    }
+
+    /// Returns whether a part failed at the log's end.
+    #[must_use]
+    pub const fn fails_at_the_end(&self, part: CourseOf) -> bool {
+        let course = self.parts[part as usize];
+        course.first.is_some() && self.now.since_ms(course.last) < END_MS
     }
 
     /// Returns whether a part works, and has not failed since.

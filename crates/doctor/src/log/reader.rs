@@ -11,7 +11,7 @@ use super::prefix::Numbering;
 use super::quiet::{QuietLines, quiet};
 use super::record::{LogRecord, lines_in_one, plain, records};
 use super::scan::OldNetworks;
-use super::session::Sessions;
+use super::session::{self, Sessions};
 use super::silence::Silence;
 use super::summary::{EvidenceSource, LogPlace, LogSummary, PLACES, shown};
 use super::traceback::Traceback;
@@ -390,7 +390,7 @@ impl LogReader {
         };
         self.parting.see(event, line, &mut self.summary);
         // What the parts of ESP-IDF say is of any session.
-        if !record.tag.is_empty() && !self.summary.rules.0.is_part(record.tag) {
+        if session::concerns(event, record.tag) && !self.summary.rules.0.is_part(record.tag) {
             self.sessions.see(event, record.tag, self.summary.courses.now);
         }
         self.keep(event, place);

@@ -13,6 +13,15 @@ const SESSIONS: usize = 16;
 /// Failures of a session that has never been well behind them from which on it is dead.
 const DEAD: u64 = 3;
 
+/// Returns whether an event of a tag is one of a session.
+pub(super) const fn concerns(event: LogEvent, tag: &str) -> bool {
+    let is_known = matches!(
+        event,
+        LogEvent::ConnectionMade | LogEvent::SocketError(_) | LogEvent::ConnectionFailed
+    );
+    is_known && !tag.is_empty()
+}
+
 /// Sessions, each with its failures since it last worked, and the place of the last one.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sessions(BTreeMap<String, (u64, LogPoint)>);

@@ -154,7 +154,8 @@ fn found(log: &LogSummary, cause: WordCause, name: &str) -> Option<CauseFinding>
             // One lost connection is usual where a link works, and is the complaint where it is the log's end.
             let is_failed =
                 |it: &LogEvent| of(it, WordCause::Connections) || network::is_connection(it);
-            let ends = log.last.as_ref().is_some_and(is_failed);
+            let ends = log.last.as_ref().is_some_and(is_failed)
+                && log.courses.fails_at_the_end(CourseOf::Connections);
             let moments = log.moments(is_failed);
             (moments > 0 && open && (moments > 1 || ends || !network::linked(log)))
                 || moments >= RECURRING
