@@ -23,7 +23,7 @@ mod roots;
 mod words;
 
 use crate::finding::{CauseFinding, Certainty, Diagnosis, DiagnosisVerdict, TroubleCause};
-use crate::log::{LogEvent, LogPlace, LogSummary, ResetReason, SignName};
+use crate::log::{CourseOf, LogEvent, LogPlace, LogSummary, ResetReason, SignName, is_attempt};
 use crate::matcher::cause::{CauseRecord, NamedCause};
 use crate::reason::{self, ReasonGroup};
 use alloc::collections::BTreeMap;
@@ -188,7 +188,7 @@ fn shown(
     is: impl Fn(&LogEvent) -> bool,
 ) -> Option<CauseFinding> {
     let incidents = if record.together { log.moments(&is) } else { log.count(&is) };
-    (incidents > 0).then(|| CauseFinding {
+    (incidents > 0 && !data::is_made_good(log, record, &is)).then(|| CauseFinding {
         cause: record.trouble(),
         record: Some(NamedCause(record)),
         title: record.title.clone(),
@@ -292,7 +292,7 @@ fn disconnections(log: &LogSummary, findings: &mut Vec<CauseFinding>) {
             (*most, *named) = (counts.count, *code);
         }
     }
-    if attempts_before(log) {
+    if attempts_before(log) || log.is_well(CourseOf::Link) {
         counted.clear();
     }
     for (group, (all, _, code)) in counted {
@@ -304,7 +304,8 @@ fn disconnections(log: &LogSummary, findings: &mut Vec<CauseFinding>) {
             matches!(it, ReasonGroup::Local | ReasonGroup::Handshake | ReasonGroup::Signal)
         };
         let usual = is_usual(group) && reason::by_code(code).is_none_or(|it| is_usual(it.group));
-        if group == ReasonGroup::Local && sleeps_behind(log, all) {
+        let roams = group == ReasonGroup::Steered && log.is_well(CourseOf::Roams);
+        if roams || group == ReasonGroup::Local && sleeps_behind(log, all) {
             continue;
         }
         // An end that does not come again is one of the access point's.
@@ -319,7 +320,8 @@ fn disconnections(log: &LogSummary, findings: &mut Vec<CauseFinding>) {
     }
     let timeouts = log.count(|it| *it == LogEvent::BeaconTimeout);
     let ended = log.count(|it| *it == LogEvent::Disconnected(200));
-    if ended == 0 && (timeouts >= BEACONS || is_lost_for_good(log)) {
+    let often = timeouts >= BEACONS && !log.is_well(CourseOf::Beacons);
+    if ended == 0 && (often || is_lost_for_good(log)) {
         let is = |it: &LogEvent| *it == LogEvent::BeaconTimeout;
         findings.extend(of_reason(log, ReasonGroup::Beacons, 200, is));
     }
@@ -380,7 +382,7 @@ fn attempts_before(log: &LogSummary) -> bool {
     let first = log.places(joined).first().map(|it| it.line);
     let last = log.places(failed).last().map(|it| it.line);
     log.count(failed) <= ATTEMPTS
-        && log.count(lost) == 0
+        && log.places(lost).iter().all(|it| is_attempt(&it.text))
         && log.linked == Some(true)
         && first > last
         && !restarted(log)
@@ -515,23 +517,35 @@ fn edge(log: &LogSummary) -> Option<i8> {
 /// Returns remarks on failures that are no findings, since the log goes on for long without them.
 fn past_failures(log: &LogSummary, findings: &[CauseFinding]) -> Vec<String> {
     let is_told = |line| findings.iter().flat_map(|it| &it.evidence).any(|it| it.line == line);
-    let note = |what: &str, is: &dyn Fn(&LogEvent) -> bool| {
-        let line = log.places(is).first()?.line;
-        (log.is_long_past(is) && !is_told(line)).then(|| {
-            format!(
+    let note = |what: &str, part: Option<CourseOf>, is: &dyn Fn(&LogEvent) -> bool| {
+        let places = log.places(is);
+        let line = places.first()?.line;
+        if is_told(line) {
+            return None;
+        }
+        if log.is_long_past(is) {
+            return Some(format!(
                 "{what} in line {line}, and the log goes on for long without another such failure."
+            ));
+        }
+        let is_well = part.is_some_and(|it| log.is_well(it));
+        is_well.then(|| {
+            let last = log.last_line(is);
+            let times = log.moments(is);
+            format!(
+                "{what} in {times} moments (lines {line} to {last}), and was made good each time."
             )
         })
     };
     let groups = Groups::of(log);
     let ends = ReasonGroup::ALL.into_iter().filter_map(|group| {
         let is = |it: &LogEvent| matches!(it, LogEvent::Disconnected(code) if groups.group(*code) == group);
-        note("The link ended", &is)
+        note("The link ended", Some(CourseOf::Link), &is)
     });
     let others = [
-        note("A name was not found", &|it| *it == LogEvent::NameFailed),
-        note("A connection failed", &network::is_connection),
-        note("Memory ran out", &restarts::is_of_memory(log)),
+        note("A name was not found", Some(CourseOf::Names), &|it| *it == LogEvent::NameFailed),
+        note("A connection failed", Some(CourseOf::Connections), &network::is_connection),
+        note("Memory ran out", None, &restarts::is_of_memory(log)),
     ];
     ends.chain(others.into_iter().flatten()).collect()
 }

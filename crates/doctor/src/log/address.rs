@@ -1,6 +1,8 @@
 //! An address that stands in the line behind its label.
 
 use super::event::LogEvent;
+use super::record::LogRecord;
+use super::summary::LogPlace;
 use core::net::Ipv4Addr;
 
 /// Returns whether a text prints 255.255.255.255 as an address.
@@ -32,4 +34,14 @@ pub(super) fn bare_address(text: &str) -> Option<LogEvent> {
         _ if address.octets() == [192, 168, 4, 1] => return None,
         _ => LogEvent::GotIp,
     })
+}
+
+/// Within this time of the association no address has come, milliseconds: DHCP asks twice, and then sees whether another device
+/// has the address.
+const SOON_MS: u64 = 200;
+
+/// Returns whether a record comes right after an association.
+pub(super) fn is_soon(joined: &LogPlace, record: &LogRecord<'_>) -> bool {
+    let since = record.uptime_ms.zip(joined.uptime_ms).and_then(|it| it.0.checked_sub(it.1));
+    since.is_some_and(|it| it < SOON_MS)
 }

@@ -31,6 +31,12 @@ pub(super) fn state(text: &str) -> Option<&str> {
     })
 }
 
+/// Returns whether a text tells that an attempt to join failed, by the state that it failed in.
+pub(crate) fn is_attempt(text: &str) -> bool {
+    let from = state(text).and_then(|it| it.split_once(" -> ")).map(|it| it.0);
+    matches!(from, Some("auth" | "assoc" | "2" | "3"))
+}
+
 /// Reads why the driver leaves a state: "run -> init (0xc800)". The reason is above the lowest byte, which has the kind of the
 /// frame; older releases leave 0x out, and the ESP8266 has numbers for the states.
 fn left(states: &str) -> Option<u8> {

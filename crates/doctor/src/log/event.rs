@@ -3,7 +3,7 @@
 use super::driver;
 use super::record::{LogRecord, records};
 use super::setting::BootSetting;
-use crate::matcher::{RecordReading, RuleBook, RuleHit, Subject};
+use crate::matcher::{COMPONENTS, RecordReading, RuleBook, RuleHit, Subject};
 use alloc::string::String;
 use alloc::vec::Vec;
 use espbench_model::sdkconfig::{Chip, IdfRelease};
@@ -357,9 +357,6 @@ pub fn events(record: &LogRecord<'_>) -> Vec<LogEvent> {
     all_events(&reading, record, None, &reading.told())
 }
 
-/// Topic of errors of ESP-IDF's own parts, which are asked after the words.
-const COMPONENTS: &str = "components";
-
 /// Tags of what takes an update in, of any program and of ESPHome.
 const UPDATERS: [&str; 2] = ["ota", "esphome.ota"];
 
@@ -386,6 +383,11 @@ pub(super) fn all_events(
     let measures = |it: &LogEvent| {
         matches!(it, LogEvent::Rssi(_) | LogEvent::OtherRssi(_) | LogEvent::FreeHeap(_))
     };
+    // What failed has a line of its own.
+    if is_table(record.text) {
+        found.retain(measures);
+        return found;
+    }
     if found.iter().all(|it| measures(it) || is_mark(it)) {
         let words = || reading.words(before);
         let part = || hits.iter().find(|it| it.topic == COMPONENTS).and_then(|it| it.event);
@@ -394,6 +396,26 @@ pub(super) fn all_events(
         found.extend(if updates { part().or_else(words) } else { words().or_else(part) });
     }
     found
+}
+
+/// Numbers of a line that is nothing but names and numbers.
+const COLUMNS: usize = 3;
+
+/// Names of numbers that say what happened, and not how often.
+const HAPPENED: [&str; 7] = ["reason", "errno", "code", "status", "result", "ret", "rc"];
+
+/// Returns whether a text is nothing but names and numbers: `tx_ok=1204 tx_fail=0 auth_fail=0`, or the same in JSON.
+fn is_table(text: &str) -> bool {
+    let is_pair = |it: &str| {
+        let Some((name, value)) = it.split_once(['=', ':']) else { return false };
+        let name = name.trim_matches('"');
+        let is_name = name.starts_with(|it: char| it.is_ascii_alphabetic());
+        is_name && !HAPPENED.contains(&name) && value.parse::<f64>().is_ok()
+    };
+    let is_word = |it: &&str| !it.is_empty();
+    let mut words = text.split([' ', ',', ';', '|', '{', '}']).filter(is_word);
+    let pairs = words.clone().filter(|it| is_pair(it)).count();
+    pairs >= COLUMNS && words.all(|it| is_pair(it) || it.starts_with('"') && it.ends_with('"'))
 }
 
 /// Returns whether an event is for those who follow the device's state, beside what the line tells.

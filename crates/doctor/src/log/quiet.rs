@@ -1,6 +1,11 @@
 //! Lines that tell nothing, whatever their digits: a program prints the same ones again and again.
 
-use crate::matcher::{Subject, masked};
+use super::format::next_head;
+use super::prefix::numbered;
+use super::record::LogRecord;
+use super::{driver, scan, silence, traceback};
+use crate::matcher::rule::SubjectFamily;
+use crate::matcher::{RecordReading, Subject, masked};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
@@ -89,6 +94,33 @@ fn place(line: &str) -> usize {
     (hash >> 32) as usize % LINES
 }
 
+/// Returns what is known of a line of one record that tells nothing, where it does so whatever its digits, its time and the lines
+/// before it.
+pub(super) fn quiet(
+    line: &str,
+    reading: &RecordReading<'_>,
+    record: &LogRecord<'_>,
+) -> Option<QuietLine> {
+    let concerns = silence::concerns(record)
+        || scan::concerns(record)
+        || traceback::concerns(record)
+        || driver::concerns(record);
+    let head = next_head(line, 0);
+    let is_found = head.as_ref().map(|it| (Some(it.level), it.uptime_ms))
+        == record.level.map(|it| (Some(it), record.uptime_ms));
+    let is_quiet = !concerns
+        && is_found
+        && numbered(line).is_none()
+        && reading.is_alike_for_all_digits()
+        && reading.is_silent();
+    let restarting = Subject { family: SubjectFamily::Wifi, pending: false, restarts: true };
+    is_quiet.then(|| QuietLine {
+        columns: line.chars().count(),
+        head: head.map(|it| it.start),
+        subjects: [None, Some(restarting)].map(|it| reading.subject(it)),
+    })
+}
+
 #[cfg(test)]
 mod tests {
     extern crate std;
@@ -144,6 +176,24 @@ mod tests {
             }
             prop_assert_eq!(slow.kinds_and_passed().1, 0);
             prop_assert_eq!(quick.finish(), slow.finish());
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
+
+        #[test]
+        fn lines_of_logs_in_any_order_are_read(
+            picks in prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>()), 1..80),
+        ) {
+            let mut reader = LogReader::new();
+            for (log, line) in picks {
+                let lines: Vec<&str> = logs()[log.index(logs().len())].lines().collect();
+                reader.push(lines[line.index(lines.len())].as_bytes());
+                reader.push(b"\n");
+            }
+            let log = reader.finish();
+            prop_assert!(log.events.values().all(|it| it.count >= it.places.len() as u64));
         }
     }
 

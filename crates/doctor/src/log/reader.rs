@@ -1,20 +1,23 @@
 //! A log as it streams by.
 
 use super::access_point::OwnAccessPoint;
-use super::event::{LogEvent, ResetReason, WordCause, all_events};
+use super::clock::LogClock;
+use super::course::LogPoint;
+use super::event::{LogEvent, ResetReason, SignName, WordCause, all_events};
 use super::format::next_head;
 use super::open_crash::OpenCrash;
-use super::prefix::{Numbering, numbered};
-use super::quiet::{QuietLine, QuietLines};
+use super::parting::{ASSOC_LEAVE, Parting, needs_link};
+use super::prefix::Numbering;
+use super::quiet::{QuietLines, quiet};
 use super::record::{LogRecord, lines_in_one, plain, records};
-use super::scan::{self, OldNetworks};
-use super::silence::{self, Silence};
-use super::summary::{EvidenceSource, LogPlace, LogSummary, PLACES};
-use super::traceback::{self, Traceback};
+use super::scan::OldNetworks;
+use super::session::{self, Sessions};
+use super::silence::Silence;
+use super::summary::{EvidenceSource, LogPlace, LogSummary, PLACES, shown};
+use super::traceback::Traceback;
 use super::wrapped::WrappedLine;
 use super::{address, driver};
-use crate::matcher::rule::SubjectFamily;
-use crate::matcher::{RecordReading, RuleBook, RulesOfLog, Subject};
+use crate::matcher::{RuleBook, RulesOfLog, Subject};
 use alloc::borrow::ToOwned as _;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -75,11 +78,16 @@ pub struct LogReader {
     joined: Option<LogPlace>,
     /// Whether the record that is read names an address of the device.
     addressed: bool,
+    /// Whether the record that is read tells in a known form that a server was reached.
+    reached: bool,
     /// Whether the handshake of keys has begun, and not ended.
     keys: bool,
     /// Lines with a record since the last start.
     since_start: u64,
     quiet: QuietLines,
+    clock: LogClock,
+    parting: Parting,
+    sessions: Sessions,
     /// Whether the supply fell too low since the last start.
     browned: bool,
     summary: LogSummary,
@@ -139,6 +147,7 @@ impl LogReader {
             self.keep(event, place);
         }
         self.summary.linked = self.linked;
+        self.summary.has_dead_session = self.sessions.has_dead();
         self.summary.waiting = self.joined;
         self.summary
     }
@@ -156,6 +165,7 @@ impl LogReader {
 
     /// Reads a line without colours.
     fn plain_line(&mut self, line: &str, number: u64) {
+        self.clock.see_line(line);
         if self.pass(line, number) {
             return;
         }
@@ -216,7 +226,9 @@ impl LogReader {
         self.subject = quiet.subjects[usize::from(restarts)].map(|it| (it, number)).or(near);
         self.silence.pass(quiet.head.is_some());
         let head = quiet.head.and_then(|at| next_head(line, at));
-        self.passed_time(head.and_then(|it| it.uptime_ms));
+        let uptime_ms = head.and_then(|it| it.uptime_ms);
+        self.see_time(uptime_ms);
+        self.passed_time(uptime_ms);
         true
     }
 
@@ -245,6 +257,7 @@ impl LogReader {
         let found = records(self.numbering.without(&from.line));
         self.begin_line(found.iter().any(|it| it.level.is_some()), from.number);
         for (at, record) in found.iter().enumerate() {
+            self.see_time(record.uptime_ms);
             let linked = self.linked == Some(true);
             let silent = self
                 .silence
@@ -266,6 +279,7 @@ impl LogReader {
             // What names an address is no bare "connected".
             self.addressed =
                 hits.iter().any(|it| it.topic == ADDRESS && it.event == Some(LogEvent::GotIp));
+            self.reached = hits.iter().any(|it| it.event == Some(LogEvent::ConnectionMade));
             let near = self.near(from.number);
             let mut made = false;
             self.keys = driver::has_keys_open(record.text, self.keys);
@@ -279,7 +293,7 @@ impl LogReader {
             for event in events {
                 let of_event = hits.iter().find(|it| it.event == Some(event));
                 let client = of_event.and_then(|it| it.found.address);
-                for event in self.access_point.take(event, client, has_level) {
+                for event in self.access_point.take(event, client, has_level, from.number) {
                     made |= matches!(event, LogEvent::GotIp | LogEvent::Associated);
                     self.take(event, record, from.number);
                 }
@@ -326,6 +340,8 @@ impl LogReader {
                 return;
             }
             LogEvent::Associated => {
+                // Who was refused for now is taken.
+                self.summary.take_back_near(|it| *it == REFUSED_FOR_NOW, COMEBACK_LINES, line);
                 self.linked = Some(true);
                 self.joined = Some(place.clone());
                 self.silence.joined();
@@ -335,48 +351,78 @@ impl LogReader {
                 (self.linked, self.joined) = (Some(true), None);
                 event
             }
+            LogEvent::ConnectionMade => {
+                self.connected();
+                event
+            }
             LogEvent::AddressUnset
                 if self.linked == Some(true) && address::names_ones(record.text) =>
             {
                 self.unaddressed()
             }
+            LogEvent::Words(WordCause::LinkEnded) if self.parting.is_away(line) => return,
             LogEvent::NoAddress => self.unaddressed(),
+            // What failed with a client of the device's own server is the client's.
+            LogEvent::Sign(OWN_SERVER) => {
+                return self.summary.take_back_near(is_tls, SERVER_LINES, line);
+            }
+            // Of a link that is down the lease ends, too.
+            LogEvent::Sign(ADDRESS_LOST) if self.linked == Some(false) => return,
+            LogEvent::Sign(ADDRESS_LOST) => self.unaddressed(),
             LogEvent::Brownout => {
                 self.browned = true;
                 event
             }
-            LogEvent::Reset(reason) => {
-                let told = core::mem::take(&mut self.browned);
-                // The watchdog of the bootloader resets early chips at power-on, but not after a program ran.
-                let ran = core::mem::take(&mut self.since_start) > 0;
-                let broke_off = self.silence.restart();
-                let event = match reason {
-                    ResetReason::PowerOn if broke_off => LogEvent::Reset(ResetReason::Silent),
-                    // The handler has told of it.
-                    ResetReason::Brownout if told => LogEvent::Reset(ResetReason::Other),
-                    ResetReason::RtcWatchdog if ran => LogEvent::Reset(ResetReason::Watchdog),
-                    _ => event,
-                };
-                if let Some((crash, at)) = self.crash.restart() {
-                    self.keep(crash, at);
-                }
-                (self.linked, self.joined) = (None, None);
-                self.access_point = OwnAccessPoint::default();
-                event
-            }
+            LogEvent::Reset(reason) => self.restarted(reason),
             LogEvent::PowerSave(_) if self.silence.asks_in_vain(record) => {
                 if let Some(joined) = self.joined.take() {
                     self.keep(LogEvent::NoAddress, joined);
                 }
                 event
             }
-            _ if self.linked == Some(false) && needs_link(event, record.text) => {
+            _ if (self.parting.is_away(line) || self.linked == Some(false))
+                && needs_link(event, record.text) =>
+            {
                 self.crash.fails_unlinked(line);
                 LogEvent::FailedUnlinked
             }
             event => event,
         };
+        self.parting.see(event, line, &mut self.summary);
+        // What the parts of ESP-IDF say is of any session.
+        if session::concerns(event, record.tag) && !self.summary.rules.0.is_part(record.tag) {
+            self.sessions.see(event, record.tag, self.summary.courses.now);
+        }
         self.keep(event, place);
+    }
+
+    /// Takes in that a connection was made. Without a link none is: it has come back without a word. One of the own access point's
+    /// clients needs none.
+    fn connected(&mut self) {
+        if self.linked == Some(false) && self.reached && !self.access_point.has_clients() {
+            self.linked = Some(true);
+            self.summary.courses.link_is_back();
+        }
+    }
+
+    /// Takes a start of the device in; returns what it tells.
+    fn restarted(&mut self, reason: ResetReason) -> LogEvent {
+        let told = core::mem::take(&mut self.browned);
+        // The watchdog of the bootloader resets early chips at power-on, but not after a program ran.
+        let ran = core::mem::take(&mut self.since_start) > 0;
+        let broke_off = self.silence.restart();
+        if let Some((crash, at)) = self.crash.restart() {
+            self.keep(crash, at);
+        }
+        (self.linked, self.joined) = (None, None);
+        self.access_point = OwnAccessPoint::default();
+        LogEvent::Reset(match reason {
+            ResetReason::PowerOn if broke_off => ResetReason::Silent,
+            // The handler has told of it.
+            ResetReason::Brownout if told => ResetReason::Other,
+            ResetReason::RtcWatchdog if ran => ResetReason::Watchdog,
+            _ => reason,
+        })
     }
 
     /// Takes the end of a link in; returns its reason, where it was not told before.
@@ -402,7 +448,7 @@ impl LogReader {
     /// Returns whether a record that tells of a link is of the association before it, and of no address: "connected" right
     /// behind it, or after DHCP has asked.
     fn is_associated(&self, record: &LogRecord<'_>) -> bool {
-        let soon = |it: &LogPlace| self.silence.asks() || is_soon(it, record);
+        let soon = |it: &LogPlace| self.silence.asks() || address::is_soon(it, record);
         self.joined.as_ref().is_some_and(soon)
             && !driver::begins_association(record.text)
             && !self.addressed
@@ -412,6 +458,13 @@ impl LogReader {
     fn unaddressed(&mut self) -> LogEvent {
         (self.linked, self.joined) = (Some(false), None);
         LogEvent::NoAddress
+    }
+
+    /// Takes the time of a record in, before what it tells.
+    fn see_time(&mut self, uptime_ms: Option<u64>) {
+        self.clock.see_uptime(uptime_ms);
+        let at_ms = self.clock.passed_ms();
+        self.summary.courses.now = LogPoint { line: self.summary.lines, at_ms };
     }
 
     /// Takes the time of a record in.
@@ -440,6 +493,7 @@ impl LogReader {
             summary.dropped += 1;
             return;
         }
+        summary.courses.take(&event, place.line);
         // A try is no outcome.
         if !matches!(event, LogEvent::Words(WordCause::LinkTry | WordCause::ServerTry)) {
             summary.last = Some(event);
@@ -453,76 +507,31 @@ impl LogReader {
     }
 }
 
-/// Returns what is known of a line of one record that tells nothing, where it does so whatever its digits, its time and the lines
-/// before it.
-fn quiet(line: &str, reading: &RecordReading<'_>, record: &LogRecord<'_>) -> Option<QuietLine> {
-    let concerns = silence::concerns(record)
-        || scan::concerns(record)
-        || traceback::concerns(record)
-        || driver::concerns(record);
-    let head = next_head(line, 0);
-    let is_found = head.as_ref().map(|it| (Some(it.level), it.uptime_ms))
-        == record.level.map(|it| (Some(it), record.uptime_ms));
-    let is_quiet = !concerns
-        && is_found
-        && numbered(line).is_none()
-        && reading.is_alike_for_all_digits()
-        && reading.is_silent();
-    let restarting = Subject { family: SubjectFamily::Wifi, pending: false, restarts: true };
-    is_quiet.then(|| QuietLine {
-        columns: line.chars().count(),
-        head: head.map(|it| it.start),
-        subjects: [None, Some(restarting)].map(|it| reading.subject(it)),
-    })
-}
-
-/// Within this time of the association no address has come, milliseconds: DHCP asks twice, and then sees whether another device
-/// has the address.
-const SOON_MS: u64 = 200;
-
 /// `WIFI_REASON_AUTH_EXPIRE`
 const AUTH_EXPIRED: u8 = 2;
-
-/// `WIFI_REASON_ASSOC_LEAVE`
-const ASSOC_LEAVE: u8 = 8;
 
 /// `WIFI_REASON_4WAY_HANDSHAKE_TIMEOUT`
 const HANDSHAKE_TIMEOUT: u8 = 15;
 
-/// Returns whether an event is a failure that a link which is down explains. A handshake that its end breaks off asks for no
-/// memory of its own.
-fn needs_link(event: LogEvent, text: &str) -> bool {
-    match event {
-        LogEvent::SocketError(_)
-        | LogEvent::ConnectionFailed
-        | LogEvent::ClientLeft
-        | LogEvent::NameFailed
-        | LogEvent::TlsFailed(_) => true,
-        LogEvent::NoMemory => text.contains("ssl_handshake"),
-        _ => false,
-    }
+/// `WIFI_REASON_ASSOC_COMEBACK_TIME_TOO_LONG`: the driver says so of each association that is refused for a time, too.
+const REFUSED_FOR_NOW: LogEvent = LogEvent::Disconnected(208);
+
+/// Lines from there to the association that follows.
+const COMEBACK_LINES: u64 = 10;
+
+/// Lines from a failure of TLS to what the server says of it.
+const SERVER_LINES: u64 = 2;
+
+/// Sign of a handshake that a client of the device's own server did not end.
+const OWN_SERVER: SignName = SignName("own-server-handshake");
+
+/// Returns whether an event tells that TLS could not be set up.
+const fn is_tls(it: &LogEvent) -> bool {
+    matches!(it, LogEvent::TlsFailed(_) | LogEvent::Words(WordCause::Tls))
 }
 
-/// Returns whether a record comes right after an association.
-fn is_soon(joined: &LogPlace, record: &LogRecord<'_>) -> bool {
-    let since = record.uptime_ms.zip(joined.uptime_ms).and_then(|it| it.0.checked_sub(it.1));
-    since.is_some_and(|it| it < SOON_MS)
-}
-
-/// Returns a message as it may be shown: cut to 120 characters, and before a password.
-fn shown(text: &str) -> String {
-    let lower = text.to_ascii_lowercase();
-    let secret = ["password", "passwd", "passphrase", "psk:", "psk="]
-        .iter()
-        .filter_map(|it| lower.find(it))
-        .min();
-    let end = secret.unwrap_or(text.len());
-    let mut shown: String = text[..end].chars().take(120).collect();
-    if shown.len() < text.len() {
-        shown.push('…');
-    }
-    shown
-}
+/// Sign of an address that the network's lease no longer has.
+const ADDRESS_LOST: SignName = SignName("address-lost");
 
 #[cfg(test)]
 mod tests {

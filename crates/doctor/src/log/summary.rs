@@ -1,7 +1,9 @@
 //! Counts and settings of a whole log, with the places of its events.
 
+use super::course::{CourseOf, Courses};
 use super::event::LogEvent;
 use crate::matcher::RulesOfLog;
+use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -86,6 +88,10 @@ pub struct LogSummary {
     pub last: Option<LogEvent>,
     /// Time of the device at the last record that has one, in milliseconds.
     pub last_ms: Option<u64>,
+    /// Whether one of several sessions never reaches its server.
+    pub has_dead_session: bool,
+    /// How the parts of the device fared.
+    pub courses: Box<Courses>,
     /// Rules that it was read with.
     pub rules: RulesOfLog,
 }
@@ -139,6 +145,36 @@ impl LogSummary {
         self.linked == Some(true) && !restarted && goes_on && self.moments(is) == 1
     }
 
+    /// Returns whether a part of a device that is in its network failed, was made good each time, and fails no more often than is usual.
+    pub fn is_well(&self, part: CourseOf) -> bool {
+        let is_dead = part == CourseOf::Connections && self.has_dead_session;
+        let is_there = self.linked == Some(true) || part == CourseOf::EspNow;
+        is_there && !is_dead && self.courses.is_well(part)
+    }
+
+    /// Takes back the last time of an event, where it is of that line.
+    pub(super) fn take_back(&mut self, event: LogEvent, line: u64) {
+        let Some(counts) = self.events.get_mut(&event).filter(|it| it.last == line) else { return };
+        counts.places.retain(|it| it.line != line);
+        counts.count -= 1;
+        counts.last = counts.places.last().map_or(0, |it| it.line);
+        if counts.count == 0 {
+            self.events.remove(&event);
+        }
+    }
+
+    /// Takes back the last time of events that a test picks, where they came within so many lines before one.
+    pub(super) fn take_back_near(
+        &mut self,
+        is: impl Fn(&LogEvent) -> bool,
+        within: u64,
+        line: u64,
+    ) {
+        let near = |it: &(&LogEvent, &EventCounts)| is(it.0) && it.1.last + within >= line;
+        let found: Vec<_> = self.events.iter().filter(near).map(|it| (*it.0, it.1.last)).collect();
+        found.into_iter().for_each(|(event, line)| self.take_back(event, line));
+    }
+
     /// Returns the number of the last line with an event that a test picks, 0 where there is none.
     pub fn last_line(&self, is: impl Fn(&LogEvent) -> bool) -> u64 {
         self.events.iter().filter(|it| is(it.0)).map(|it| it.1.last).max().unwrap_or(0)
@@ -152,4 +188,19 @@ impl LogSummary {
         places.truncate(PLACES);
         places
     }
+}
+
+/// Returns a message as it may be shown: cut to 120 characters, and before a password.
+pub(super) fn shown(text: &str) -> String {
+    let lower = text.to_ascii_lowercase();
+    let secret = ["password", "passwd", "passphrase", "psk:", "psk="]
+        .iter()
+        .filter_map(|it| lower.find(it))
+        .min();
+    let end = secret.unwrap_or(text.len());
+    let mut shown: String = text[..end].chars().take(120).collect();
+    if shown.len() < text.len() {
+        shown.push('…');
+    }
+    shown
 }

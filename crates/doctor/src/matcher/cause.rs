@@ -50,6 +50,9 @@ pub struct CauseRecord {
     pub beside: Vec<String>,
     /// Signs from which on it is a finding although it was made good.
     pub recurring: Option<u64>,
+    /// Whether it is made good where it came at one moment alone, and the log of a device in its network goes on for long.
+    #[serde(default)]
+    pub passes: bool,
     /// Stable names of causes beside which it is no finding.
     #[serde(default)]
     pub hidden_by: Vec<String>,

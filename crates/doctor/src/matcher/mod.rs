@@ -49,6 +49,9 @@ use pattern::{LinePattern, Match};
 use rule::Rule;
 use words::WordTopics;
 
+/// Topic of errors of the framework's own parts, which are asked after the words.
+pub(crate) const COMPONENTS: &str = "components";
+
 /// A set of groups of patterns, a bit each.
 type Groups = Box<[u64]>;
 
@@ -183,6 +186,16 @@ impl RuleBook {
     /// Returns all causes that rules name.
     pub fn causes(&self) -> impl Iterator<Item = &CauseRecord> {
         self.causes.iter()
+    }
+
+    /// Returns whether a log tag is of a part that the framework brings.
+    #[must_use]
+    pub fn is_part(&self, tag: &str) -> bool {
+        let tag = pattern::lower(tag);
+        let parts = self.turns.iter().filter(|it| self.topics[**it].name == COMPONENTS);
+        let of_parts = |it: &&ReadyRule| parts.clone().any(|topic| it.topic == *topic);
+        let mut named = self.rules.iter().filter(of_parts).flat_map(|it| &it.rule.component);
+        named.any(|it| search::is_tag(it, &tag))
     }
 
     /// Finds a cause by the name of its record.

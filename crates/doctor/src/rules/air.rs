@@ -2,7 +2,7 @@
 
 use super::{filled, finding};
 use crate::finding::{CauseFinding, Certainty};
-use crate::log::{LogEvent, LogSummary, PhyGeneration, PowerSaveType};
+use crate::log::{CourseOf, LogEvent, LogSummary, PhyGeneration, PowerSaveType};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -86,7 +86,11 @@ fn unheard(log: &LogSummary) -> Option<CauseFinding> {
     let is = |it: &LogEvent| *it == LogEvent::EspNowUnheard;
     let (lost, heard) = (log.count(is), log.count(|it| *it == LogEvent::EspNowHeard));
     // One lost frame among others is usual; where none is heard it is all that there is.
-    if lost == 0 || (lost < LEAST && heard >= lost) || lost * LOSSY < heard {
+    if lost == 0
+        || log.is_well(CourseOf::EspNow)
+        || (lost < LEAST && heard >= lost)
+        || lost * LOSSY < heard
+    {
         return None;
     }
     let moved = log.events.keys().find_map(|it| match it {

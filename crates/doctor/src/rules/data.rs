@@ -36,10 +36,6 @@ fn found(
         return None;
     }
     let is = |it: &LogEvent| record.is_shown_by(it);
-    let makes_good = |it: &LogEvent| match it {
-        LogEvent::Sign(sign) => record.made_good_by.iter().any(|it| it == sign.0),
-        event => record.made_good_by_events.contains(event),
-    };
     let stands_beside = |it: &LogEvent| match it {
         LogEvent::Sign(sign) => record.beside.iter().any(|it| it == sign.0),
         _ => false,
@@ -47,14 +43,26 @@ fn found(
     if !record.beside.is_empty() && log.count(stands_beside) == 0 {
         return None;
     }
-    let count = log.count(is);
-    let is_made_good = log.last_line(makes_good) > log.last_line(is)
-        && record.recurring.is_none_or(|it| count < it);
     let is_hidden = others.iter().any(|it| record.hidden_by.contains(&it.cause.name()));
-    if count < record.least || is_made_good || is_hidden {
+    if log.count(is) < record.least || is_hidden {
         return None;
     }
     super::shown(log, record, is)
+}
+
+/// Returns whether what shows a cause was made good, as its record says what makes it so.
+pub(super) fn is_made_good(
+    log: &LogSummary,
+    record: &CauseRecord,
+    is: impl Fn(&LogEvent) -> bool,
+) -> bool {
+    let makes_good = |it: &LogEvent| match it {
+        LogEvent::Sign(sign) => record.made_good_by.iter().any(|it| it == sign.0),
+        event => record.made_good_by_events.contains(event),
+    };
+    log.last_line(makes_good) > log.last_line(&is)
+        && record.recurring.is_none_or(|it| log.count(&is) < it)
+        || record.passes && log.is_long_past(is)
 }
 
 /// Returns remarks on errors of mbedTLS that are sums: each part by its name.

@@ -5,7 +5,7 @@ use super::{
     WEAK_DBM, edge, filled, finding, network, of_reason, parts, remedy_of, weakest, words,
 };
 use crate::finding::{CauseFinding, Certainty};
-use crate::log::{LogEvent, LogSummary, WordCause};
+use crate::log::{CourseOf, LogEvent, LogSummary, WordCause};
 use crate::reason::ReasonGroup;
 use alloc::format;
 use alloc::string::String;
@@ -37,7 +37,8 @@ pub(super) fn findings(log: &LogSummary, out: &mut Vec<CauseFinding>) {
     // One lost connection is usual in a log of a link that works; where it is all that a log shows, or its end, it is the
     // complaint.
     let failed = log.moments(network::is_connection);
-    let ends = log.last.as_ref().is_some_and(network::is_connection);
+    let ends = log.last.as_ref().is_some_and(network::is_connection)
+        && log.courses.fails_at_the_end(CourseOf::Connections);
     // A client that asks who is there, and comes back to stay.
     let left = |it: &LogEvent| *it == LogEvent::ClientLeft;
     let made = log.last_line(|it| *it == LogEvent::ConnectionMade);
@@ -69,7 +70,8 @@ pub(super) fn clients_lost(log: &LogSummary) -> Option<CauseFinding> {
 /// end has nothing more to tell who set it up.
 fn soft_ap(log: &LogSummary) -> Option<CauseFinding> {
     let is = |it: &LogEvent| matches!(it, LogEvent::SoftApMoved | LogEvent::StationLost);
-    let joined = log.last_line(|it| *it == LogEvent::GotIp) > log.last_line(is);
+    let moved = log.last_line(|it| *it == LogEvent::SoftApMoved);
+    let joined = log.last_line(|it| *it == LogEvent::GotIp) > moved;
     let lost = log.count(|it| *it == LogEvent::StationLost);
     if joined && lost < 2 {
         return None;

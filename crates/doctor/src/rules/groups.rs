@@ -5,6 +5,9 @@ use super::{AUTH_LEAVE, edge};
 use crate::log::{LogEvent, LogSummary};
 use crate::reason::{self, ReasonGroup};
 
+/// `WIFI_REASON_BSS_TRANSITION_DISASSOC`
+const BSS_TRANSITION: u8 = 12;
+
 /// Groups of reasons, by what else a log tells.
 pub(super) struct Groups<'a> {
     log: &'a LogSummary,
@@ -23,7 +26,11 @@ impl<'a> Groups<'a> {
     /// Reads what a log tells of them.
     pub(super) fn of(log: &'a LogSummary) -> Self {
         let joined = log.count(|it| matches!(it, LogEvent::GotIp | LogEvent::Associated)) > 0;
-        let gone = [(200, ReasonGroup::Beacons), (AUTH_LEAVE, ReasonGroup::Restarted)];
+        let gone = [
+            (200, ReasonGroup::Beacons),
+            (AUTH_LEAVE, ReasonGroup::Restarted),
+            (BSS_TRANSITION, ReasonGroup::Steered),
+        ];
         let first = |code: u8| {
             log.places(|it| *it == LogEvent::Disconnected(code)).first().map(|it| it.line)
         };

@@ -2,7 +2,7 @@
 
 use super::{finding, words};
 use crate::finding::{CauseFinding, Certainty};
-use crate::log::{LogEvent, LogPlace, LogSummary, SignName, TlsFailure};
+use crate::log::{CourseOf, LogEvent, LogPlace, LogSummary, TlsFailure};
 use alloc::vec::Vec;
 
 /// Number of lwIP's error where no socket is left.
@@ -59,16 +59,14 @@ fn names(log: &LogSummary, out: &mut Vec<CauseFinding>) {
     // A name that was asked for once or twice too early is in order.
     let made = log.last_line(|it| *it == LogEvent::ConnectionMade);
     let is_made_good = made > log.last_line(is) && log.moments(is) < SOCKETS;
-    if !is_made_good && !log.is_long_past(is) {
+    if !is_made_good && !log.is_long_past(is) && !log.is_well(CourseOf::Names) {
         out.extend(finding(log, name, is));
     }
 }
 
 fn tls(log: &LogSummary, out: &mut Vec<CauseFinding>) {
     let is = |it: &LogEvent| matches!(it, LogEvent::TlsFailed(_));
-    // Those of browsers at the device's own server are theirs.
-    let own = log.count(|it| *it == LogEvent::Sign(SignName("own-server-handshake")));
-    if log.count(is) <= own {
+    if log.is_well(CourseOf::Tls) {
         return;
     }
     let has = |failure| log.count(|it| *it == LogEvent::TlsFailed(failure)) > 0;
@@ -88,9 +86,10 @@ pub(super) const fn is_connection(it: &LogEvent) -> bool {
 
 /// Returns whether connections failed once or twice, and one was made behind that, or the log goes on for minutes without a failure.
 pub(super) fn is_made_good(log: &LogSummary) -> bool {
-    let made = log.last_line(|it| *it == LogEvent::ConnectionMade);
-    (made > log.last_line(is_connection) && log.moments(is_connection) < SOCKETS)
+    let few = (1..SOCKETS).contains(&log.courses.moments(CourseOf::Connections));
+    few && log.courses.is_up(CourseOf::Connections)
         || log.is_long_past(is_connection)
+        || log.is_well(CourseOf::Connections)
 }
 
 /// Finds connections that fail, however few.

@@ -3,7 +3,7 @@
 
 use super::{ReasonGroup, TroubleCause, finding, network, remedy_of};
 use crate::finding::CauseFinding;
-use crate::log::{LogEvent, LogSummary, WordCause};
+use crate::log::{CourseOf, LogEvent, LogSummary, WordCause};
 use alloc::vec::Vec;
 
 /// Failures that were made good and still are a finding: they come again and again.
@@ -136,6 +136,9 @@ fn found(log: &LogSummary, cause: WordCause, name: &str) -> Option<CauseFinding>
     let is_end = log.last_line(is) == log.last_line(|_| true);
     let tells = match cause {
         WordCause::LinkFailed => {
+            if log.is_well(CourseOf::Link) {
+                return None;
+            }
             let failed = count(WordCause::LinkFailed);
             let open = since(links);
             (failed > 0 && open)
@@ -144,17 +147,17 @@ fn found(log: &LogSummary, cause: WordCause, name: &str) -> Option<CauseFinding>
                 || (count(WordCause::LinkTry) >= TRIES && open && is_end)
         }
         WordCause::Connections => {
-            let failed =
-                log.count(|it| of(it, WordCause::Connections) || network::is_connection(it));
-            if network::is_made_good(log) && count(WordCause::Connections) == 0 {
+            if network::is_made_good(log) {
                 return None;
             }
             let open = since(|it| *it == LogEvent::ConnectionMade);
             // One lost connection is usual where a link works, and is the complaint where it is the log's end.
-            let ends = log.last.as_ref().is_some_and(is);
-            let moments =
-                log.moments(|it| of(it, WordCause::Connections) || network::is_connection(it));
-            (failed > 0 && open && (failed > 1 || ends || !network::linked(log)))
+            let is_failed =
+                |it: &LogEvent| of(it, WordCause::Connections) || network::is_connection(it);
+            let ends = log.last.as_ref().is_some_and(is_failed)
+                && log.courses.fails_at_the_end(CourseOf::Connections);
+            let moments = log.moments(is_failed);
+            (moments > 0 && open && (moments > 1 || ends || !network::linked(log)))
                 || moments >= RECURRING
                 || (count(WordCause::ServerDown) >= STATES && open)
                 || (count(WordCause::ServerTry) >= TRIES && open && is_end)

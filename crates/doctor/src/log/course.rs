@@ -1,0 +1,239 @@
+//! Parts that work, fail and work again: the link, connections, names, TLS. A program that makes good by itself what fails now and
+//! then is in order; what stays down, or fails again and again, is not.
+
+use super::event::{LogEvent, SignName, WordCause};
+
+/// Time behind a failure after which it would have come again, in milliseconds.
+const PAST_MS: u64 = 300_000;
+
+/// A line stands for so many milliseconds where no time is known.
+const LINE_MS: u64 = 1000;
+
+/// Sign of a host that answers.
+const ANSWERED: SignName = SignName("ping-answered");
+
+/// `WIFI_REASON_BSS_TRANSITION_DISASSOC`
+const ROAMS: u8 = 12;
+
+/// So long before a log's end a failure may be why it ends, in milliseconds.
+const END_MS: u64 = 60_000;
+
+/// Failures within this time are of one moment, in milliseconds.
+const MOMENT_MS: u64 = 2000;
+
+/// A place in a log, with its time where one is known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LogPoint {
+    /// Number of the line.
+    pub line: u64,
+    /// Time since the log's begin, in milliseconds.
+    pub at_ms: Option<u64>,
+}
+
+impl LogPoint {
+    /// Returns the time from another place to this one, in milliseconds: by the lines where no time has passed.
+    const fn since_ms(self, before: Self) -> u64 {
+        match (before.at_ms, self.at_ms) {
+            (Some(from), Some(to)) if to > from => to - from,
+            _ => self.line.saturating_sub(before.line) * LINE_MS,
+        }
+    }
+
+    /// Returns whether what failed here and at an earlier place is one failure.
+    pub(super) const fn is_same_moment(self, before: Self) -> bool {
+        self.since_ms(before) <= MOMENT_MS
+    }
+}
+
+/// A part that works and fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CourseOf {
+    /// Link to the access point.
+    Link,
+    /// Connections to servers and brokers.
+    Connections,
+    /// Names.
+    Names,
+    /// TLS.
+    Tls,
+    /// Beacons of the access point.
+    Beacons,
+    /// Frames of ESP-NOW.
+    EspNow,
+    /// Changes to another access point that the old one asks for.
+    Roams,
+}
+
+/// Parts, in the order of [`CourseOf`].
+const PARTS: usize = 7;
+
+impl CourseOf {
+    /// Returns the time that lies between so many failures that are usual, in milliseconds.
+    const fn usual_ms(self, times: u64) -> u64 {
+        match self {
+            // Twice an access point may start anew; what comes again and again is the complaint.
+            Self::Link if times <= 2 => 1_800_000,
+            Self::Link => 7_200_000,
+            Self::Connections | Self::Names | Self::Tls | Self::Beacons | Self::Roams => 300_000,
+            Self::EspNow => 30_000,
+        }
+    }
+}
+
+/// How a part fared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Course {
+    /// Whether it ever worked.
+    worked: bool,
+    /// Whether it has failed and not worked since.
+    is_open: bool,
+    /// Moments of failure since it last worked.
+    moments: u64,
+    /// Moments of failure of all.
+    all: u64,
+    /// Times that it failed, and worked again.
+    good: u64,
+    /// First failure of all.
+    first: Option<LogPoint>,
+    /// Last failure.
+    last: LogPoint,
+}
+
+impl Course {
+    const fn fails(&mut self, at: LogPoint) {
+        let is_same = self.is_open && at.is_same_moment(self.last);
+        self.moments = if self.is_open { self.moments + !is_same as u64 } else { 1 };
+        self.all += !is_same as u64;
+        self.is_open = true;
+        if self.first.is_none() {
+            self.first = Some(at);
+        }
+        self.last = at;
+    }
+
+    const fn works(&mut self) {
+        self.good += self.is_open as u64;
+        self.worked = true;
+        self.is_open = false;
+    }
+
+    /// Returns whether it works, and has not failed since.
+    pub(super) const fn is_up(&self) -> bool {
+        self.worked && !self.is_open
+    }
+
+    /// Returns whether what failed was made good, seldom enough to be usual, and long enough ago to come again if it would.
+    const fn is_well(&self, part: CourseOf, now: LogPoint) -> bool {
+        let Some(first) = self.first else { return false };
+        // What failed once, and was not told to work again, is made good where it does not fail again.
+        let times = self.good + self.is_open as u64;
+        if self.is_open && (self.moments > 1 || times > 1) {
+            return false;
+        }
+        let usual_ms = part.usual_ms(times);
+        let past = if usual_ms < PAST_MS { usual_ms } else { PAST_MS };
+        let rest = now.since_ms(self.last) >= past;
+        rest && (times == 1 || now.since_ms(first) / times >= usual_ms)
+    }
+}
+
+/// How the parts of a device fared, and the place that a log has come to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Courses {
+    parts: [Course; PARTS],
+    /// The last place.
+    pub now: LogPoint,
+}
+
+impl Courses {
+    /// Takes an event in.
+    pub(super) fn take(&mut self, event: &LogEvent, line: u64) {
+        let at = LogPoint { line, at_ms: self.now.at_ms };
+        if let Some(part) = failing(event) {
+            self.parts[part as usize].fails(at);
+            // The driver asks for itself, and says where it had no answer.
+            if matches!(part, CourseOf::Beacons) {
+                self.parts[part as usize].works();
+            }
+        }
+        match event {
+            LogEvent::Associated | LogEvent::GotIp => {
+                self.link_is_back();
+                // With the link its connections are made anew.
+                let connections = &mut self.parts[CourseOf::Connections as usize];
+                if connections.is_open && connections.moments == 1 {
+                    connections.works();
+                }
+            }
+            LogEvent::Sign(ANSWERED) => self.parts[CourseOf::Connections as usize].works(),
+            LogEvent::ConnectionMade => {
+                self.parts[CourseOf::Connections as usize].works();
+                self.parts[CourseOf::Names as usize].works();
+                self.parts[CourseOf::Tls as usize].works();
+            }
+            LogEvent::EspNowHeard => self.parts[CourseOf::EspNow as usize].works(),
+            _ => {}
+        }
+    }
+
+    /// Takes in that there is a link.
+    pub(super) const fn link_is_back(&mut self) {
+        self.parts[CourseOf::Link as usize].works();
+        self.parts[CourseOf::Roams as usize].works();
+    }
+
+    /// Returns how a part fared.
+    pub(super) const fn of(&self, part: CourseOf) -> Course {
+        self.parts[part as usize]
+    }
+
+    /// Puts a part's earlier course back, where its last failure was none.
+    pub(super) const fn restore(&mut self, part: CourseOf, course: Course) {
+        self.parts[part as usize] = course;
+    }
+
+    /// Returns whether a part failed at the log's end.
+    #[must_use]
+    pub const fn fails_at_the_end(&self, part: CourseOf) -> bool {
+        let course = self.parts[part as usize];
+        course.first.is_some() && self.now.since_ms(course.last) < END_MS
+    }
+
+    /// Returns whether a part works, and has not failed since.
+    #[must_use]
+    pub const fn is_up(&self, part: CourseOf) -> bool {
+        self.parts[part as usize].is_up()
+    }
+
+    /// Returns at how many moments a part failed.
+    #[must_use]
+    pub const fn moments(&self, part: CourseOf) -> u64 {
+        self.parts[part as usize].all
+    }
+
+    /// Returns whether a part failed, was made good each time, and fails no more often than is usual.
+    #[must_use]
+    pub const fn is_well(&self, part: CourseOf) -> bool {
+        self.parts[part as usize].is_well(part, self.now)
+    }
+}
+
+/// Returns the part whose failure an event tells.
+const fn failing(event: &LogEvent) -> Option<CourseOf> {
+    Some(match event {
+        LogEvent::Disconnected(ROAMS) => CourseOf::Roams,
+        LogEvent::Disconnected(_)
+        | LogEvent::Words(
+            WordCause::LinkEnded | WordCause::LinkFailed | WordCause::Absent | WordCause::Password,
+        ) => CourseOf::Link,
+        LogEvent::SocketError(_)
+        | LogEvent::ConnectionFailed
+        | LogEvent::ClientLeft
+        | LogEvent::Words(WordCause::Connections) => CourseOf::Connections,
+        LogEvent::NameFailed | LogEvent::Words(WordCause::Names) => CourseOf::Names,
+        LogEvent::TlsFailed(_) | LogEvent::Words(WordCause::Tls) => CourseOf::Tls,
+        LogEvent::BeaconTimeout => CourseOf::Beacons,
+        LogEvent::EspNowUnheard => CourseOf::EspNow,
+        _ => return None,
+    })
+}
