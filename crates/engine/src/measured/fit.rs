@@ -257,3 +257,36 @@ impl<'a> MeasuredModel<'a> {
         Ok(found.1)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::constants::{self, LabConstant};
+    use crate::measured::built_in;
+
+    #[test]
+    fn the_files_have_the_values_that_were_fitted() {
+        let (all, rows) = (constants::built_in().unwrap(), built_in());
+        for it in built_in_constants() {
+            let is_it = |own: &&LabConstant| own.file == it.file && own.constant.key == it.key;
+            let found = all.iter().find(is_it).and_then(|own| own.constant.value);
+            assert_eq!(found, Some(it.values[it.fitted]), "{}: {}", it.file, it.key);
+            assert!(rows.iter().any(|row| it.is_fitted_to(row)), "{}: {}", it.file, it.key);
+            let shapes_its_rows = rows.iter().all(|row| !it.is_fitted_to(row) || it.shapes(row));
+            assert!(shapes_its_rows, "{}: {}", it.file, it.key);
+        }
+    }
+
+    #[test]
+    fn faults_name_line_and_column() {
+        let said =
+            |row: &str| parse_constants(&format!("{}\n{row}\n", COLUMNS.join(","))).unwrap_err();
+        assert_eq!(said("esp32,a.b,1 2,3,0,rank,esp32,"), "line 2, fitted: `3` is no value of it");
+        assert_eq!(
+            said("esp32,a.b,1 x,1,0,rank,esp32,"),
+            "line 2, values: `1 x` is no value of it"
+        );
+        assert_eq!(said("esp32,a.b,1,1,0,air,esp32,"), "line 2, tables: `air` is no value of it");
+        assert!(parse_constants("file\n").unwrap_err().starts_with("line 1: the columns are"));
+    }
+}
