@@ -6,6 +6,7 @@ use crate::report::digest::RateCurve;
 use crate::run::Recorded;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
+use espbench_model::fact;
 use espbench_model::sample::{Cause, Fate, Interval, Link, Observer, Probe, Sample};
 use espbench_model::time::{Duration, Instant};
 
@@ -279,9 +280,10 @@ pub(crate) fn sent_rate(recorded: &Recorded) -> Option<f64> {
     (sent.len() >= 10 && seconds > 0.0).then(|| (sent.len() - 1) as f64 / seconds)
 }
 
-/// Returns the number of links that a cell's messages are of, one at least: of several devices each has its own.
-pub(crate) fn links(recorded: &Recorded) -> u16 {
-    MessageSpan::of(&recorded.samples, |it| it.link != Link::CONNECTIONS).links()
+/// Returns the number of devices that were measured at once: each has a link of its own, whether it sent or not.
+pub(crate) fn devices(recorded: &Recorded) -> u16 {
+    let devices = recorded.told(fact::DEVICES).unwrap_or(1);
+    u16::try_from(devices).unwrap_or(u16::MAX).max(1)
 }
 
 /// The time over which messages came due and were delivered.

@@ -132,6 +132,7 @@ impl FleetQuestion {
             bare: false,
             cast,
             encrypted: self.encrypt,
+            encrypts_as_lab: true,
             arrival: Arrival::Periodic,
             every,
             payload: self.payload,

@@ -32,7 +32,8 @@ pub(crate) fn write(it: &SimulatedRoom) -> Vec<u8> {
     }
     numbers.extend(trial.stages_ns);
     numbers.push(trial.held_ns);
-    let ChannelUse { window_ns, busy_ns, own_ns, data_ns, retries_ns, acks_ns, others_ns } = trial.air;
+    let ChannelUse { window_ns, busy_ns, own_ns, data_ns, retries_ns, acks_ns, others_ns } =
+        trial.air;
     numbers.extend([window_ns, busy_ns, own_ns, data_ns, retries_ns, acks_ns, others_ns]);
     numbers.push(trial.energy.len() as u64);
     for device in &trial.energy {
@@ -66,8 +67,7 @@ pub(crate) fn read(bytes: &[u8]) -> Option<SimulatedRoom> {
     trial.held_ns = next()?;
     let (window_ns, busy_ns, own_ns, data_ns) = (next()?, next()?, next()?, next()?);
     let (retries_ns, acks_ns, others_ns) = (next()?, next()?, next()?);
-    trial.air =
-        ChannelUse { window_ns, busy_ns, own_ns, data_ns, retries_ns, acks_ns, others_ns };
+    trial.air = ChannelUse { window_ns, busy_ns, own_ns, data_ns, retries_ns, acks_ns, others_ns };
     for _ in 0..next()? {
         let mut device = DeviceCharge::default();
         for part in device.mc.iter_mut().chain(&mut device.ms) {

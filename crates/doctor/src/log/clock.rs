@@ -58,32 +58,28 @@ impl LogClock {
 /// Returns the time of day `12:34:56` or `12:34:56.789` near a line's begin, in milliseconds.
 fn time_of_day(line: &str) -> Option<u64> {
     let bytes = &line.as_bytes()[..line.len().min(HEAD)];
-    let digit =
-        |at: usize| bytes.get(at).filter(|it| it.is_ascii_digit()).map(|it| u64::from(it - b'0'));
-    let two = |at: usize| Some(10 * digit(at)? + digit(at + 1)?);
+    let mut colons = (2..bytes.len().saturating_sub(5)).filter(|it| bytes[*it] == b':');
+    colons.find_map(|colon| clock_at(bytes, colon - 2))
+}
+
+/// Reads the time of day at a place.
+fn clock_at(bytes: &[u8], at: usize) -> Option<u64> {
+    let digit = |at: usize| bytes.get(at).filter(|it| it.is_ascii_digit()).map(|it| it - b'0');
+    let two = |at: usize| Some(u64::from(10 * digit(at)? + digit(at + 1)?));
     let is = |at: usize, byte: u8| bytes.get(at) == Some(&byte);
-    (0..bytes.len().saturating_sub(7)).find_map(|at| {
-        // An address of a device has more of the same form, and the time may be a part of a word.
-        let begins = at == 0
-            || !(bytes[at - 1].is_ascii_alphanumeric() && bytes[at - 1] != b'T'
-                || bytes[at - 1] == b':');
-        if !(begins && is(at + 2, b':') && is(at + 5, b':'))
-            || is(at + 8, b':') && digit(at + 11).is_none()
-        {
-            return None;
-        }
-        let (hours, minutes, seconds) = (two(at)?, two(at + 3)?, two(at + 6)?);
-        if hours > 23 || minutes > 59 || seconds > 60 || digit(at + 8).is_some() {
-            return None;
-        }
-        let milli = if is(at + 8, b'.') || is(at + 8, b',') || is(at + 8, b':') {
-            (digit(at + 9).zip(digit(at + 10)).zip(digit(at + 11)))
-                .map_or(0, |((a, b), c)| 100 * a + 10 * b + c)
-        } else {
-            0
-        };
-        Some(((hours * 60 + minutes) * 60 + seconds) * 1000 + milli)
-    })
+    let milli = || {
+        let [a, b, c] = [digit(at + 9)?, digit(at + 10)?, digit(at + 11)?].map(u64::from);
+        Some(100 * a + 10 * b + c)
+    };
+    let (hours, minutes, seconds) = (two(at)?, two(at + 3)?, two(at + 6)?);
+    // The time may be a part of a word, and an address of a device has more of the same form.
+    let before = at.checked_sub(1).map(|it| bytes[it]);
+    let begins = before.is_none_or(|it| it == b'T' || !(it.is_ascii_alphanumeric() || it == b':'));
+    let ends = digit(at + 8).is_none() && (!is(at + 8, b':') || milli().is_some());
+    let is_time = is(at + 5, b':') && hours < 24 && minutes < 60 && seconds <= 60;
+    let has_part = [b'.', b',', b':'].iter().any(|it| is(at + 8, *it));
+    let part = if has_part { milli().unwrap_or_default() } else { 0 };
+    (begins && ends && is_time).then(|| ((hours * 60 + minutes) * 60 + seconds) * 1000 + part)
 }
 
 #[cfg(test)]

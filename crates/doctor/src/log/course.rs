@@ -237,3 +237,64 @@ const fn failing(event: &LogEvent) -> Option<CourseOf> {
         _ => return None,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{CourseOf, LogReader, LogSummary};
+    use std::format;
+    use std::string::String;
+
+    const JOINED: &str =
+        "esp_netif_handlers: sta ip: 192.0.2.7, mask: 255.255.255.0, gw: 192.0.2.1";
+
+    /// Returns what a log tells whose link is lost for 5 s after each of so many minutes, and holds for another hour.
+    fn lost(minutes: u64, times: u64) -> LogSummary {
+        let mut log = format!("I (1000) {JOINED}\n");
+        for at in (1..=times).map(|it| it * minutes * 60_000) {
+            log += &format!("W ({at}) app: disconnected, reason 200\nI ({}) {JOINED}\n", at + 5000);
+        }
+        log += &format!("I ({}) app: ok\n", (times * minutes + 60) * 60_000);
+        read(&log)
+    }
+
+    fn read(log: &str) -> LogSummary {
+        let mut reader = LogReader::new();
+        reader.push(log.as_bytes());
+        reader.finish()
+    }
+
+    #[test]
+    fn what_seldom_fails_and_works_again_is_well() {
+        for (minutes, times, well) in [
+            (10, 1, true),
+            (10, 2, true),
+            (1, 3, false),
+            (60, 2, true),
+            (60, 5, false),
+            (180, 5, true),
+        ] {
+            assert_eq!(lost(minutes, times).is_well(CourseOf::Link), well, "{minutes} {times}");
+        }
+        // Nothing failed, or fails still.
+        assert!(!read(&format!("I (1000) {JOINED}\n")).is_well(CourseOf::Link));
+        let down: String =
+            (1..4).map(|it| format!("W ({it}00000) app: disconnected, reason 201\n")).collect();
+        assert!(!read(&down).is_well(CourseOf::Link));
+    }
+
+    #[test]
+    fn each_session_is_made_good_by_itself() {
+        let log = |well: &str| {
+            let mut log = format!("I (1000) {JOINED}\n");
+            for at in (1..5).map(|it| it * 600_000) {
+                log += &format!(
+                    "E ({at}) influx: connect: errno 111\nI ({}) {well}: HTTP 200\n",
+                    at + 500
+                );
+            }
+            read(&(log + "I (2900000) app: ok\n"))
+        };
+        assert!(log("influx").is_well(CourseOf::Connections));
+        assert!(!log("weather").is_well(CourseOf::Connections));
+    }
+}

@@ -3,7 +3,7 @@
 use super::access_point::OwnAccessPoint;
 use super::clock::LogClock;
 use super::course::LogPoint;
-use super::event::{LogEvent, ResetReason, SignName, WordCause, all_events};
+use super::event::{LogEvent, ResetReason, SignName, TlsFailure, WordCause, all_events};
 use super::format::next_head;
 use super::open_crash::OpenCrash;
 use super::parting::{ASSOC_LEAVE, Parting, needs_link};
@@ -341,7 +341,7 @@ impl LogReader {
             }
             LogEvent::Associated => {
                 // Who was refused for now is taken.
-                self.summary.take_back_near(|it| *it == REFUSED_FOR_NOW, COMEBACK_LINES, line);
+                self.summary.take_back_near(&[REFUSED_FOR_NOW], COMEBACK_LINES, line);
                 self.linked = Some(true);
                 self.joined = Some(place.clone());
                 self.silence.joined();
@@ -364,7 +364,7 @@ impl LogReader {
             LogEvent::NoAddress => self.unaddressed(),
             // What failed with a client of the device's own server is the client's.
             LogEvent::Sign(OWN_SERVER) => {
-                return self.summary.take_back_near(is_tls, SERVER_LINES, line);
+                return self.summary.take_back_near(&OF_TLS, SERVER_LINES, line);
             }
             // Of a link that is down the lease ends, too.
             LogEvent::Sign(ADDRESS_LOST) if self.linked == Some(false) => return,
@@ -525,10 +525,14 @@ const SERVER_LINES: u64 = 2;
 /// Sign of a handshake that a client of the device's own server did not end.
 const OWN_SERVER: SignName = SignName("own-server-handshake");
 
-/// Returns whether an event tells that TLS could not be set up.
-const fn is_tls(it: &LogEvent) -> bool {
-    matches!(it, LogEvent::TlsFailed(_) | LogEvent::Words(WordCause::Tls))
-}
+/// Failures of TLS.
+const OF_TLS: [LogEvent; 5] = [
+    LogEvent::TlsFailed(TlsFailure::Certificate),
+    LogEvent::TlsFailed(TlsFailure::Refused),
+    LogEvent::TlsFailed(TlsFailure::Ended),
+    LogEvent::TlsFailed(TlsFailure::Other),
+    LogEvent::Words(WordCause::Tls),
+];
 
 /// Sign of an address that the network's lease no longer has.
 const ADDRESS_LOST: SignName = SignName("address-lost");

@@ -163,16 +163,14 @@ impl LogSummary {
         }
     }
 
-    /// Takes back the last time of events that a test picks, where they came within so many lines before one.
-    pub(super) fn take_back_near(
-        &mut self,
-        is: impl Fn(&LogEvent) -> bool,
-        within: u64,
-        line: u64,
-    ) {
-        let near = |it: &(&LogEvent, &EventCounts)| is(it.0) && it.1.last + within >= line;
-        let found: Vec<_> = self.events.iter().filter(near).map(|it| (*it.0, it.1.last)).collect();
-        found.into_iter().for_each(|(event, line)| self.take_back(event, line));
+    /// Takes back the last time of each of some events, where it came within so many lines before one.
+    pub(super) fn take_back_near(&mut self, events: &[LogEvent], within: u64, line: u64) {
+        for event in events {
+            let last = self.events.get(event).map(|it| it.last);
+            if let Some(last) = last.filter(|it| it + within >= line) {
+                self.take_back(*event, last);
+            }
+        }
     }
 
     /// Returns the number of the last line with an event that a test picks, 0 where there is none.

@@ -39,11 +39,7 @@ pub(super) fn findings(log: &LogSummary, out: &mut Vec<CauseFinding>) {
     let failed = log.moments(network::is_connection);
     let ends = log.last.as_ref().is_some_and(network::is_connection)
         && log.courses.fails_at_the_end(CourseOf::Connections);
-    // A client that asks who is there, and comes back to stay.
-    let left = |it: &LogEvent| *it == LogEvent::ClientLeft;
-    let made = log.last_line(|it| *it == LogEvent::ConnectionMade);
-    let back = log.moments(left) == failed && made > log.last_line(left);
-    let tells = failed > 1 || ends || !(network::linked(log) || back);
+    let tells = failed > 1 || ends || !network::linked(log);
     if tells && !network::is_made_good(log) {
         out.extend(network::any_connection(log));
     }

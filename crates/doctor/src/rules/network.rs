@@ -57,9 +57,7 @@ fn names(log: &LogSummary, out: &mut Vec<CauseFinding>) {
         out.extend(it.map(|it| it.sure(Certainty::Medium)));
     }
     // A name that was asked for once or twice too early is in order.
-    let made = log.last_line(|it| *it == LogEvent::ConnectionMade);
-    let is_made_good = made > log.last_line(is) && log.moments(is) < SOCKETS;
-    if !is_made_good && !log.is_long_past(is) && !log.is_well(CourseOf::Names) {
+    if !is_well_again(log, CourseOf::Names, is) {
         out.extend(finding(log, name, is));
     }
 }
@@ -84,12 +82,15 @@ pub(super) const fn is_connection(it: &LogEvent) -> bool {
     matches!(it, LogEvent::SocketError(_) | LogEvent::ConnectionFailed | LogEvent::ClientLeft)
 }
 
-/// Returns whether connections failed once or twice, and one was made behind that, or the log goes on for minutes without a failure.
+/// Returns whether connections that failed are well again.
 pub(super) fn is_made_good(log: &LogSummary) -> bool {
-    let few = (1..SOCKETS).contains(&log.courses.moments(CourseOf::Connections));
-    few && log.courses.is_up(CourseOf::Connections)
-        || log.is_long_past(is_connection)
-        || log.is_well(CourseOf::Connections)
+    is_well_again(log, CourseOf::Connections, is_connection)
+}
+
+/// Returns whether a part failed once or twice and worked behind that, or the log goes on for minutes without a failure of it.
+fn is_well_again(log: &LogSummary, part: CourseOf, is: impl Fn(&LogEvent) -> bool) -> bool {
+    let few = (1..SOCKETS).contains(&log.courses.moments(part));
+    few && log.courses.is_up(part) || log.is_long_past(is) || log.is_well(part)
 }
 
 /// Finds connections that fail, however few.

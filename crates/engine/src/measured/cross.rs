@@ -2,7 +2,7 @@
 
 use super::MeasuredError;
 use super::errors::RowError;
-use super::fit::FitModel;
+use super::fit::MeasuredModel;
 use super::rows::MeasuredRow;
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -55,7 +55,7 @@ impl LeftOut {
 ///
 /// # Errors
 /// A row could not be simulated.
-pub fn plain(model: &FitModel<'_>) -> Result<Vec<RowError>, MeasuredError> {
+pub fn plain(model: &MeasuredModel<'_>) -> Result<Vec<RowError>, MeasuredError> {
     let values = model.stored();
     let error = |row: usize| {
         let simulated = model.value(row, &values)?;
@@ -69,7 +69,7 @@ pub fn plain(model: &FitModel<'_>) -> Result<Vec<RowError>, MeasuredError> {
 ///
 /// # Errors
 /// A row could not be simulated.
-pub fn cross(model: &FitModel<'_>, out: LeftOut) -> Result<Vec<RowError>, MeasuredError> {
+pub fn cross(model: &MeasuredModel<'_>, out: LeftOut) -> Result<Vec<RowError>, MeasuredError> {
     let mut parts: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for (at, row) in model.rows.iter().enumerate() {
         if model.constants.iter().any(|it| it.is_fitted_to(row)) {

@@ -31,7 +31,7 @@ const MOST: f64 = 0.4;
 
 /// A constant that is fitted.
 #[derive(Clone, Debug, PartialEq)]
-pub struct FittedConstant {
+pub struct MeasuredConstant {
     /// Kind of the file that has it.
     pub kind: FileKind,
     /// Name of the file.
@@ -49,7 +49,7 @@ pub struct FittedConstant {
     metrics: Vec<String>,
 }
 
-impl FittedConstant {
+impl MeasuredConstant {
     /// Returns whether it is fitted to a row.
     #[must_use]
     pub fn is_fitted_to(&self, row: &MeasuredRow) -> bool {
@@ -73,7 +73,7 @@ impl FittedConstant {
 /// # Panics
 /// Never: a test reads the same bytes.
 #[must_use]
-pub fn built_in_constants() -> Vec<FittedConstant> {
+pub fn built_in_constants() -> Vec<MeasuredConstant> {
     parse_constants(BUILT_IN).expect("the built-in table is tested")
 }
 
@@ -81,7 +81,7 @@ pub fn built_in_constants() -> Vec<FittedConstant> {
 ///
 /// # Errors
 /// Line and column of the first fault.
-pub fn parse_constants(text: &str) -> Result<Vec<FittedConstant>, String> {
+pub fn parse_constants(text: &str) -> Result<Vec<MeasuredConstant>, String> {
     let mut records = CsvRecords::new(text);
     let head = records.next().unwrap_or_default();
     if head.fields != COLUMNS {
@@ -90,7 +90,7 @@ pub fn parse_constants(text: &str) -> Result<Vec<FittedConstant>, String> {
     records.map(|record| constant(&record)).collect()
 }
 
-fn constant(record: &CsvRecord) -> Result<FittedConstant, String> {
+fn constant(record: &CsvRecord) -> Result<MeasuredConstant, String> {
     let field = |column: usize| record.fields.get(column).map_or("", String::as_str);
     let wrong = |column: usize| {
         let (line, text) = (record.line, field(column));
@@ -104,7 +104,7 @@ fn constant(record: &CsvRecord) -> Result<FittedConstant, String> {
         "shield-box" | "power-save" => FileKind::Lab,
         _ => FileKind::Profile,
     };
-    Ok(FittedConstant {
+    Ok(MeasuredConstant {
         kind,
         file: field(0).to_string(),
         key: field(1).to_string(),
@@ -120,27 +120,27 @@ fn constant(record: &CsvRecord) -> Result<FittedConstant, String> {
 }
 
 /// Values of the rows by those of the constants: each computed once.
-pub struct FitModel<'a> {
+pub struct MeasuredModel<'a> {
     library: &'a Library,
     setup: MeasuredSetup,
     /// Rows.
     pub rows: Vec<MeasuredRow>,
     /// Constants.
-    pub constants: Vec<FittedConstant>,
+    pub constants: Vec<MeasuredConstant>,
     /// Constants that each row depends on.
     shaped_by: Vec<Vec<usize>>,
     known: RefCell<BTreeMap<(usize, Vec<u64>), f64>>,
     stop: &'a dyn Fn() -> bool,
 }
 
-impl<'a> FitModel<'a> {
+impl<'a> MeasuredModel<'a> {
     /// Creates the model.
     #[must_use]
     pub fn new(
         library: &'a Library,
         setup: MeasuredSetup,
         rows: Vec<MeasuredRow>,
-        constants: Vec<FittedConstant>,
+        constants: Vec<MeasuredConstant>,
         stop: &'a dyn Fn() -> bool,
     ) -> Self {
         let of_row = |row: &MeasuredRow| {
@@ -192,13 +192,13 @@ impl<'a> FitModel<'a> {
     /// A row could not be simulated.
     pub fn fit(&self, is_out: &dyn Fn(&MeasuredRow) -> bool) -> Result<Vec<f64>, MeasuredError> {
         let mut values = self.stored();
-        let of = |constant: &FittedConstant| -> Vec<usize> {
+        let of = |constant: &MeasuredConstant| -> Vec<usize> {
             let is_in = |row: &MeasuredRow| constant.is_fitted_to(row) && !is_out(row);
             (0..self.rows.len()).filter(|it| is_in(&self.rows[*it])).collect()
         };
         let rows: Vec<Vec<usize>> = self.constants.iter().map(of).collect();
         let loses_rows =
-            |it: &FittedConstant| self.rows.iter().any(|row| it.is_fitted_to(row) && is_out(row));
+            |it: &MeasuredConstant| self.rows.iter().any(|row| it.is_fitted_to(row) && is_out(row));
         let mut due: Vec<bool> = self.constants.iter().map(loses_rows).collect();
         for (at, it) in self.constants.iter().enumerate() {
             if rows[at].is_empty() {
@@ -255,5 +255,38 @@ impl<'a> FitModel<'a> {
             }
         }
         Ok(found.1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::constants::{self, LabConstant};
+    use crate::measured::built_in;
+
+    #[test]
+    fn the_files_have_the_values_that_were_fitted() {
+        let (all, rows) = (constants::built_in().unwrap(), built_in());
+        for it in built_in_constants() {
+            let is_it = |own: &&LabConstant| own.file == it.file && own.constant.key == it.key;
+            let found = all.iter().find(is_it).and_then(|own| own.constant.value);
+            assert_eq!(found, Some(it.values[it.fitted]), "{}: {}", it.file, it.key);
+            assert!(rows.iter().any(|row| it.is_fitted_to(row)), "{}: {}", it.file, it.key);
+            let shapes_its_rows = rows.iter().all(|row| !it.is_fitted_to(row) || it.shapes(row));
+            assert!(shapes_its_rows, "{}: {}", it.file, it.key);
+        }
+    }
+
+    #[test]
+    fn faults_name_line_and_column() {
+        let said =
+            |row: &str| parse_constants(&format!("{}\n{row}\n", COLUMNS.join(","))).unwrap_err();
+        assert_eq!(said("esp32,a.b,1 2,3,0,rank,esp32,"), "line 2, fitted: `3` is no value of it");
+        assert_eq!(
+            said("esp32,a.b,1 x,1,0,rank,esp32,"),
+            "line 2, values: `1 x` is no value of it"
+        );
+        assert_eq!(said("esp32,a.b,1,1,0,air,esp32,"), "line 2, tables: `air` is no value of it");
+        assert!(parse_constants("file\n").unwrap_err().starts_with("line 1: the columns are"));
     }
 }

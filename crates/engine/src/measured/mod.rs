@@ -25,7 +25,7 @@ pub use cross::{LeftOut, cross, plain};
 pub use errors::{
     ErrorSummary, RowError, StoredErrors, built_in_errors, errors_csv, parse_errors, summaries,
 };
-pub use fit::{FitModel, FittedConstant, built_in_constants, parse_constants};
+pub use fit::{MeasuredConstant, MeasuredModel, built_in_constants, parse_constants};
 pub use rows::{MeasuredRow, MeasuredTable, RowsError, built_in, parse};
 
 use crate::tune::TuneError;

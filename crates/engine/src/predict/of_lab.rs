@@ -34,7 +34,11 @@ impl Predictor {
             let beside = vec![self.own_devices().to_string()];
             add("devices", "", points(&|it| it.devices.to_string()), beside);
         }
-        if matches!(answer.question, PredictQuestion::Fleet | PredictQuestion::LargestFleet(_)) {
+        let has_one_rate = matches!(
+            answer.question,
+            PredictQuestion::Fleet | PredictQuestion::LargestFleet(_) | PredictQuestion::Profiles
+        );
+        if has_one_rate {
             let modes = file.nodes.iter().skip(1).map(|it| it.mode.to_string()).collect();
             add("rate", "", points(&|it| it.rate.clone()), modes);
         }

@@ -122,7 +122,12 @@ pub fn compare(
         is_cut |= lacks(&trials, rooms);
         for trials in trials.iter().filter(|it| !it.is_empty()) {
             let setting = predictor.with_range(case, predictor.setting(case));
-            let setting = OperatingPoint { profile: name.into(), ..setting };
+            let setting = OperatingPoint {
+                profile: name.into(),
+                chip: predictor.chip_name().into(),
+                peak_ma: predictor.setup().sleep.and_then(|_| predictor.peak_ma()),
+                ..setting
+            };
             points.push(predictor.estimates(setting, case, trials));
         }
     }

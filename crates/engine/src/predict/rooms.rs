@@ -179,7 +179,8 @@ impl Predictor {
     pub fn new(mut setup: PredictSetup, library: Library) -> Result<Self, PredictError> {
         // What the lab's file says holds where nobody says otherwise.
         let file = library.scene(&setup.lab, &Overrides::default(), setup.seed)?;
-        setup.encrypted |= file.nodes.first().is_some_and(|it| it.settings.encrypt.enabled);
+        let does_lab = file.nodes.first().is_some_and(|it| it.settings.encrypt.enabled);
+        setup.encrypted |= setup.encrypts_as_lab && does_lab;
         // As many devices as the lab has: what is asked may be fewer than stand in it for sure.
         let usual =
             Overrides { channel: None, devices: None, ..change(&setup, &setup.firmware, 1) };
@@ -413,7 +414,7 @@ impl Predictor {
     }
 
     /// Returns the largest current of a device while it sends, in milliamperes.
-    fn peak_ma(&self) -> Option<f64> {
+    pub(super) fn peak_ma(&self) -> Option<f64> {
         let profile = self.profile()?;
         let of = |it: Modulation| profile.currents.transmit_na(it, profile.tx_power_dbm);
         let most = Modulation::ALL.into_iter().map(of).max().unwrap_or(0);
@@ -455,6 +456,7 @@ impl Predictor {
             points: Vec::new(),
             changes: Vec::new(),
             notes: self.notes(),
+            remarks: Vec::new(),
             due: SettingsDue::default(),
             stopped: false,
         }

@@ -43,6 +43,8 @@ pub struct PredictSetup {
     pub cast: EspNowCast,
     /// Messages are encrypted, with a key that all have from the start.
     pub encrypted: bool,
+    /// The lab's file says whether messages are encrypted, where nobody else does.
+    pub encrypts_as_lab: bool,
     /// When messages come due.
     pub arrival: Arrival,
     /// Time between two messages of a device.

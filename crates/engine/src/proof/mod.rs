@@ -35,7 +35,7 @@ const OFFERED: f64 = 20.0;
 
 /// Round trip of a ping in the lab of proofs, as it is built in: its programs simulate it, and a test holds it to
 /// that. A page has no room for these programs.
-const BUILT_IN_PING: Duration = Duration::from_nanos(1_417_480);
+const BUILT_IN_PING: Duration = Duration::from_nanos(1_287_480);
 
 /// A remedy that the lab can try.
 #[derive(Clone, Debug, PartialEq)]

@@ -282,8 +282,9 @@ fn mailbox(packets: u16) -> ThroughputLimit {
     unbounded(LimitCause::Mailbox, format!("{packets} packets"))
 }
 
-/// Returns the throughput at which the busiest core has no time left, in Mbit/s: the work for each
-/// full packet, and for half an acknowledgement with TCP. With two cores the driver's task has one of them.
+/// Returns the throughput at which the busiest core has no time left, in Mbit/s: the work for each full packet, and with TCP
+/// for half an acknowledgement that it sends and a third of one that it gets, since the other side acknowledges what comes
+/// together as one. With two cores the driver's task has one of them.
 fn computed(costs: &IpCosts, cores: u8, metric: Metric, mss: u32) -> f64 {
     let (tcp, udp) = (mss + TCP_HEADERS, DATAGRAM + UDP_HEADERS);
     let started =
@@ -292,9 +293,9 @@ fn computed(costs: &IpCosts, cores: u8, metric: Metric, mss: u32) -> f64 {
     let ack = TCP_HEADERS;
     let (driver, rest, payload) = match metric {
         Metric::TcpTx => {
-            let driver = started(tcp) + taken(ack) / 2;
+            let driver = started(tcp) + taken(ack) / 3;
             let stack = costs.tcp_send.ns(tcp) + costs.wifi_send.ns(tcp);
-            (driver, stack + costs.ack_receive.ns(ack) / 2 + costs.copy.ns(mss), mss)
+            (driver, stack + costs.ack_receive.ns(ack) / 3 + costs.copy.ns(mss), mss)
         }
         Metric::TcpRx => {
             let driver = taken(tcp) + started(ack) / 2;

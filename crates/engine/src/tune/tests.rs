@@ -207,7 +207,7 @@ fn a_board_of_a_chip_without_psram_is_refused() {
 #[test]
 fn buffers_in_psram_are_tried_where_the_board_has_it() {
     // A window that leaves the processor as the limit.
-    let text = "CONFIG_IDF_TARGET=\"esp32s3\"\nCONFIG_SPIRAM=y\n\
+    let text = "CONFIG_IDF_TARGET=\"esp32s2\"\nCONFIG_SPIRAM=y\n\
                 CONFIG_LWIP_TCP_WND_DEFAULT=32768\nCONFIG_LWIP_TCP_RECVMBOX_SIZE=40\n";
     let with = text.to_string() + "CONFIG_SPIRAM_TRY_ALLOCATE_WIFI_LWIP=y\n";
     let tried = |text: &str| {
@@ -231,7 +231,7 @@ fn the_flash_is_turned_for_a_throughput() {
     let file = file("mine", text);
     let slow = lab(TuneSetup { file: Some(file.clone()), ..setup(&[]) });
     let slow = slow.evaluate(slow.base(), 0, &[Metric::TcpTx], &|| false).unwrap();
-    let want = alloc::format!("tcp-tx>={:.1}Mbit/s", slow.tcp_tx.unwrap() * 1.1);
+    let want = alloc::format!("tcp-tx>={:.1}Mbit/s", slow.tcp_tx.unwrap() * 1.05);
     // No heap for TCP's paths in RAM, which would do as well.
     let heap = alloc::format!("heap>={}KB", slow.free_heap.unwrap() / 1024 - 4);
     let setup = TuneSetup { file: Some(file), budget: 40, ..setup(&[&want, &heap]) };

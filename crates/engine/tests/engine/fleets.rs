@@ -95,6 +95,7 @@ fn predictor() -> Predictor {
         bare: false,
         cast: EspNowCast::Unicast,
         encrypted: false,
+        encrypts_as_lab: false,
         arrival: Arrival::Periodic,
         every: Duration::from_secs(1),
         payload: 50,

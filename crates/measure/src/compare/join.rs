@@ -152,8 +152,8 @@ impl CountedShare {
 ///
 /// Student's interval of the repetitions' shares is narrower for one loss in all than for none, and of two repetitions it
 /// says nothing. Repetitions that differ by more than chance (the chi-squared test of homogeneity at 10 %, Pearson 1900, with
-/// the quantile of Wilson and Hilferty 1931) count as fewer observations, by how far they are beyond it, as with a dispersion
-/// (McCullagh and Nelder 1989, 4.5): so a loss more never gives a lower end.
+/// the quantile of Wilson and Hilferty 1931) count as fewer observations: by how far they are beyond it. The interval of
+/// few repetitions that differ so is still too narrow, since their scatter is known no better than by their number.
 fn share(repetitions: &[&Cell]) -> Option<Estimate> {
     let counted: Option<Vec<CountedShare>> =
         repetitions.iter().map(|it| CountedShare::of(it)).collect();

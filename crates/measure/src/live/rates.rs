@@ -12,6 +12,9 @@ use espbench_model::time::Instant;
 /// Intervals of parallel streams that are waited for, at most.
 const PENDING: usize = 64;
 
+/// Runs whose message rates are kept, at most: more than a plan has.
+const RUNS: usize = 16_384;
+
 /// Intervals of streams that are kept apart, at most: those before them are of the time in which a test's devices sent.
 const PARTS: usize = 4096;
 
@@ -66,8 +69,8 @@ pub(super) struct MeanRate {
     pending: BTreeMap<u64, (usize, f64)>,
     /// Intervals that are whole in all streams.
     whole: Mean,
-    /// Message rates of runs.
-    messages: Mean,
+    /// Message rates of runs by their number: of how many streams, and their sum.
+    runs: BTreeMap<u64, (usize, f64)>,
     /// Rates of streams by their totals, added up.
     totals: Option<f64>,
     /// Streams that have told something, of at most as many as `link` can number.
@@ -131,7 +134,11 @@ impl MeanRate {
         }
         let begin = *self.begin.get_or_insert(interval.start);
         if let Some(messages) = crate::series::message_rate(interval) {
-            self.messages.add(messages);
+            let sum = self.runs.entry(interval.seq).or_default();
+            *sum = (sum.0 + 1, sum.1 + messages);
+            if self.runs.len() > RUNS {
+                self.runs.pop_first();
+            }
         }
         self.links.insert(interval.link);
         self.span = self.span.max(interval.end.since(begin));
@@ -179,7 +186,12 @@ impl MeanRate {
 
     /// Returns the mean of the runs' messages a second, of all devices together.
     pub(super) fn messages(&self) -> Option<f64> {
-        self.messages.value().map(|it| it * self.links.len() as f64)
+        let mut mean = Mean::default();
+        // A run is whole when all streams have told theirs.
+        for (_, sum) in self.runs.values().filter(|it| it.0 == self.links.len()) {
+            mean.add(*sum);
+        }
+        mean.value()
     }
 
     /// Returns Mbit/s over the time of the total, or of all intervals so far.

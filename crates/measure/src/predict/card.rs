@@ -483,6 +483,9 @@ impl PredictAnswer {
 
     /// Says that the battery cannot give what the chip draws while it sends: then its life is of no use.
     pub(super) fn cannot_give(&self) -> Option<String> {
+        if self.question == PredictQuestion::Profiles {
+            return self.profiles_without_pulses();
+        }
         self.battery.as_ref()?.warning(self.peak_ma?).map(|it| format!("{it}."))
     }
 
@@ -495,6 +498,7 @@ impl PredictAnswer {
                     .into(),
             );
         }
+        warnings.extend(self.remarks.iter().cloned());
         warnings.extend(self.doubts());
         warnings
     }

@@ -1,6 +1,7 @@
 //! Figures of predictions.
 
 use super::answer::devices;
+use super::card::RowStanding;
 use super::point::PointEstimates;
 use super::report::{PredictAnswer, PredictQuestion};
 use super::trial::MessageStage;
@@ -329,9 +330,8 @@ fn named(answer: &PredictAnswer, points: &[&PointEstimates]) -> Axis {
 
 /// Returns what ranks the profiles: how long the battery lasts, or the latency.
 fn by_profile(answer: &PredictAnswer) -> Figure {
-    let mut points: Vec<&PointEstimates> = answer.points.iter().collect();
-    let rank = |it: &PointEstimates| answer.rank(it).value.unwrap_or(f64::INFINITY);
-    points.sort_by(|a, b| rank(a).total_cmp(&rank(b)));
+    let ranked = answer.ranked();
+    let points: Vec<&PointEstimates> = ranked.iter().map(|it| it.0).collect();
     let battery = answer.battery.as_ref();
     let shown = |it: &PointEstimates| match (battery, &it.energy) {
         (Some(battery), Some(energy)) => energy.days(battery),
@@ -342,13 +342,13 @@ fn by_profile(answer: &PredictAnswer) -> Figure {
         Some(_) => ("battery", "Life of the battery by profile", "days"),
         None => ("p99", "99th percentile of the latency by profile", "ms"),
     };
-    let best =
-        points.first().map_or_else(String::new, |it| format!(" First: {}.", it.setting.profile));
+    let best = ranked.iter().find(|it| it.1 == RowStanding::Best);
+    let best = best.map_or_else(String::new, |it| format!(" Best: {}.", it.0.setting.profile));
     let all = alloc::vec![series(name, Mark::Points, dots.collect())];
     figure(
         "predict-profiles",
         title,
-        format!("{title}, the best first, with intervals at 95 %.{best}"),
+        format!("{title}, with intervals at 95 %.{best}"),
         [named(answer, &points), axis(name, unit)],
         all,
     )

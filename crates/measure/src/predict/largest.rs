@@ -198,6 +198,7 @@ mod tests {
             points,
             changes: Vec::new(),
             notes: Vec::new(),
+            remarks: Vec::new(),
             due: crate::predict::SettingsDue::default(),
             stopped: false,
         };

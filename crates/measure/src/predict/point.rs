@@ -41,8 +41,12 @@ pub struct DistanceRow {
 /// One setting of the quantities that were varied.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OperatingPoint {
-    /// Profile of the devices where several are compared, and with it their chip; empty elsewhere.
+    /// Profile of the devices where several are compared; empty elsewhere.
     pub profile: String,
+    /// Chip of that profile; empty elsewhere.
+    pub chip: String,
+    /// Largest current of that chip while it sends, in milliamperes, where it is known.
+    pub peak_ma: Option<f64>,
     /// Devices that send.
     pub devices: u32,
     /// The mode's name (`1M`, `HT20-MCS7`).
@@ -125,6 +129,11 @@ pub struct PointEstimates {
 }
 
 impl OperatingPoint {
+    /// Returns its own chip where profiles are compared, else the one of all.
+    pub(super) fn chip_or(&self, of_all: &str) -> String {
+        if self.chip.is_empty() { of_all.into() } else { self.chip.clone() }
+    }
+
     /// Returns the range with the interval of what is not known.
     #[must_use]
     pub const fn range(&self) -> Estimate {
@@ -259,6 +268,7 @@ impl PointEstimates {
             let id = Identity {
                 metric: metric.into(),
                 devices: Some(self.setting.devices),
+                chip: self.setting.chip_or(&id.chip),
                 ..id.clone()
             };
             let mut all = shared.clone();

@@ -59,7 +59,9 @@ impl PredictAnswer {
         if !self.is_ranked() || self.lacks_rooms() {
             return alloc::vec![RowStanding::Unranked; self.points.len()];
         }
-        let allowed = |it: &&PointEstimates| it.p99.value.is_some() && self.keeps(it);
+        let allowed = |it: &&PointEstimates| {
+            it.p99.value.is_some() && self.keeps(it) && !self.lacks_pulses(it)
+        };
         let rank = |it: &PointEstimates| self.rank(it).value.unwrap_or(0.0);
         let best = (self.points.iter().filter(allowed)).min_by(|a, b| rank(a).total_cmp(&rank(b)));
         let standing = |it: &PointEstimates| match best {
@@ -71,16 +73,39 @@ impl PredictAnswer {
         self.points.iter().map(standing).collect()
     }
 
-    /// Returns the rows; those that are ranked in the order of their rank.
-    pub(super) fn rows(&self) -> Vec<PredictionRow> {
-        let mut rows: Vec<_> = self.points.iter().zip(self.standings()).collect();
+    /// Returns the points with their places; those that are ranked in the order of their rank.
+    pub(super) fn ranked(&self) -> Vec<(&PointEstimates, RowStanding)> {
+        let mut all: Vec<_> = self.points.iter().zip(self.standings()).collect();
         if self.is_ranked() {
             let rank = |it: &PointEstimates| self.rank(it).value.unwrap_or(f64::INFINITY);
-            rows.sort_by(|a, b| {
+            all.sort_by(|a, b| {
                 (a.1 as u8).cmp(&(b.1 as u8)).then_with(|| rank(a.0).total_cmp(&rank(b.0)))
             });
         }
-        rows.into_iter().map(|(it, standing)| self.row(it, standing)).collect()
+        all
+    }
+
+    /// Returns the rows in that order.
+    pub(super) fn rows(&self) -> Vec<PredictionRow> {
+        self.ranked().into_iter().map(|(it, standing)| self.row(it, standing)).collect()
+    }
+
+    /// Returns whether the battery cannot give what a profile's chip draws while it sends.
+    fn lacks_pulses(&self, point: &PointEstimates) -> bool {
+        let battery = self.battery.as_ref().zip(point.setting.peak_ma);
+        battery.is_some_and(|(battery, peak_ma)| battery.warning(peak_ma).is_some())
+    }
+
+    /// Says of which profiles the battery cannot give the pulses: they have no place.
+    pub(super) fn profiles_without_pulses(&self) -> Option<String> {
+        let without: Vec<&str> =
+            self.points.iter().filter(|it| self.lacks_pulses(it)).map(|it| self.name(it)).collect();
+        let battery = self.battery.as_ref().filter(|_| !without.is_empty())?;
+        Some(format!(
+            "{} cannot give the pulses of {} while it sends: it needs a large capacitor, or another battery.",
+            battery.name,
+            without.join(", ")
+        ))
     }
 
     /// Returns the largest part of what ranks a profile, with its share.
@@ -172,7 +197,7 @@ impl PredictAnswer {
                 format!("Both {noun}s tie: their intervals overlap. {}.", capitalized(&lowest)),
             n if n + 1 == ranked => {
                 format!(
-                    "All {ranked} {noun}s tie: their intervals overlap that of the best. {}.",
+                    "All {ranked} {noun}s tie: their intervals overlap the best one's. {}.",
                     capitalized(&lowest)
                 )
             }

@@ -77,6 +77,8 @@ pub struct PredictAnswer {
     pub changes: Vec<ChangeTried>,
     /// Remarks on the lab that matter for reading the figures, in sentences.
     pub notes: Vec<String>,
+    /// Remarks that belong beside the figures, such as what was left out, in sentences.
+    pub remarks: Vec<String>,
     /// Settings, rooms and changes that were due.
     pub due: SettingsDue,
     /// The sweep was stopped before its end.
@@ -130,6 +132,7 @@ fn life_cell(answer: &PredictAnswer, point: &PointEstimates, id: &Identity) -> O
     let id = Identity {
         metric: "battery_life".into(),
         devices: Some(point.setting.devices),
+        chip: point.setting.chip_or(&id.chip),
         ..id.clone()
     };
     let mut settings = answer.settings.clone();
@@ -212,6 +215,7 @@ mod tests {
             payload_bytes: 100,
             points: alloc::vec![point(10), point(40)],
             notes: Vec::new(),
+            remarks: Vec::new(),
             due: SettingsDue { settings: 2, rooms: 2, changes: 0 },
             stopped: false,
         }

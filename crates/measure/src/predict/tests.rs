@@ -48,6 +48,7 @@ fn answer(question: PredictQuestion, points: Vec<PointEstimates>) -> PredictAnsw
         points,
         changes: Vec::new(),
         notes: Vec::new(),
+        remarks: Vec::new(),
         due: SettingsDue::default(),
         stopped: false,
     }

@@ -89,7 +89,7 @@ pub(crate) fn few_samples(name: &str, cell: &Cell) -> Option<Advice> {
 
 fn bimodal(recorded: &Recorded) -> Option<Advice> {
     // Several devices are groups by themselves: one is farther away than another.
-    if series::links(recorded) > 1 {
+    if series::devices(recorded) > 1 {
         return None;
     }
     let Observations { quantity, unit, values } =

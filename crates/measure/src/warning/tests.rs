@@ -120,6 +120,8 @@ fn two_groups_and_growth_are_told() {
         let Sample::Probe(probe) = sample else { continue };
         probe.link = Link((number % 2) as u16);
     }
+    assert_eq!(kinds(&several).len(), 1, "clients at one place are one group");
+    several.facts.insert(fact::DEVICES.name().into(), "2".into());
     assert_eq!(kinds(&several), []);
 
     let growing = closed((0..600).map(|i| (5.0 + f64::from(i) * 0.02) * (1.0 + random.unit())));

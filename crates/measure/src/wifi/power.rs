@@ -19,7 +19,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use espbench_model::fact::{CHARGE_NC, TIME_NS};
-use espbench_model::sample::{Fate, Sample};
+use espbench_model::sample::{Fate, Link, Sample};
 use espbench_stats::Estimate;
 use espbench_stats::quantile::Sorted;
 
@@ -87,7 +87,10 @@ pub(crate) fn peak_ma(recorded: &Recorded) -> Option<f64> {
 }
 
 /// Returns how many messages arrived; copies count once.
+/// Returns the messages of the device whose charge is known that arrived: of several devices it is the first one.
 fn delivered(recorded: &Recorded) -> u64 {
-    let arrived = |it: &&Sample| matches!(it, Sample::Probe(p) if p.fate == Fate::Delivered);
+    let is_lone = series::devices(recorded) == 1;
+    let is_own = |link: Link| is_lone || link == Link(0);
+    let arrived = |it: &&Sample| matches!(it, Sample::Probe(p) if p.fate == Fate::Delivered && is_own(p.link));
     recorded.samples.iter().filter(arrived).count() as u64
 }

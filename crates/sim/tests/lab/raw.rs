@@ -82,7 +82,7 @@ fn a_beacon_puts_off_one_frame_of_thirty_and_so_the_99th_percentile() {
 }
 
 #[test]
-fn on_one_core_a_call_makes_room_for_the_driver() {
+fn a_call_makes_room_for_the_driver_whose_core_it_has() {
     let work = |profile: &str| {
         let lab = LabOverrides { clock_mhz: Some(80), ..at(profile, "HT20-MCS7").lab };
         RawEspNow { is_broadcast: true, lab, ..at(profile, "HT20-MCS7") }
@@ -92,13 +92,12 @@ fn on_one_core_a_call_makes_room_for_the_driver() {
         let turns = chip.send_latency.ns(250) + chip.sent_latency.ns(250) + 2 * chip.jitter_ns;
         [chip.esp_now_send.ns(250) as f64 / 1e3, turns as f64 / 1e3]
     };
-    // The frame takes less than the call: the processor is the limit.
-    let [call, turns] = costs("esp32c3");
-    let [_, median, _] = quantiles(&probes(work("esp32c3")));
-    assert!((median / (call + turns) - 1.0).abs() < 0.1, "{median} for {call} and {turns}");
-    let [call, turns] = costs("esp32");
-    let [_, median, _] = quantiles(&probes(work("esp32")));
-    assert!(median < 0.9 * (call + turns), "{median} for {call} and {turns}");
+    // The frame takes less than the call: the processor is the limit, also where another core has nothing to do.
+    for chip in ["esp32c3", "esp32"] {
+        let [call, turns] = costs(chip);
+        let [_, median, _] = quantiles(&probes(work(chip)));
+        assert!((median / (call + turns) - 1.0).abs() < 0.1, "{median} for {call} and {turns}");
+    }
 }
 
 #[test]

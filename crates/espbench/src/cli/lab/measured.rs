@@ -4,7 +4,7 @@
 use crate::cli::{file, output};
 use anyhow::{Context as _, bail};
 use espbench_engine::measured::{
-    self, FitModel, LeftOut, MeasuredSetup, StoredErrors, cross, errors_csv, plain, summaries,
+    self, LeftOut, MeasuredModel, MeasuredSetup, StoredErrors, cross, errors_csv, plain, summaries,
 };
 use espbench_measure::table::{Column, Table};
 use espbench_sim::lab::file::Library;
@@ -24,7 +24,7 @@ pub(super) fn run(
     let library = Library::built_in();
     let stop = || cancel.load(Ordering::Relaxed);
     let (rows, constants) = (measured::built_in(), measured::built_in_constants());
-    let model = FitModel::new(&library, MeasuredSetup { seeds }, rows, constants, &stop);
+    let model = MeasuredModel::new(&library, MeasuredSetup { seeds }, rows, constants, &stop);
     let mut found: Vec<StoredErrors> = Vec::new();
     found.extend(summaries(&plain(&model)?).into_iter().map(|it| (None, it)));
     for &part in parts {

@@ -5,7 +5,6 @@ use super::fleet::DEVICES_MAX;
 use super::options::{Common, rate};
 use super::write;
 use crate::cli::output;
-use crate::say::say;
 use crate::user_error::UserError;
 use espbench_dot11::radio::WifiMode;
 use espbench_engine::predict::{self, Predictor};
@@ -17,9 +16,10 @@ Examples:
   espbench predict compare --every 5min --battery 2xAA
   espbench predict compare --devices 20 --every 100ms --profile esp32,esp32c3,esp32c6
 
-All devices and the listener have the same profile, and all profiles stand in the same rooms. Profiles whose
-intervals overlap tie. What is not known well of a chip is in its intervals, and named in its row.
-Every figure is simulated.";
+All devices and the listener have the same profile, and all profiles stand in the same rooms. With a battery the
+current that each draws ranks them, else the latency; those whose intervals overlap tie. What is not known of
+the battery is the same for all: it is in the days and not in the rank. Parts of a chip's charge that are little
+known are named in its row. Every figure is simulated.";
 
 /// Devices, if nothing else is said.
 const DEVICES: u32 = 20;
@@ -43,6 +43,10 @@ fn names(asked: Option<&str>) -> Result<Vec<String>, UserError> {
     let all = || Chip::ALL.iter().map(|it| it.name().to_owned()).collect();
     let mut names: Vec<String> = match asked {
         None | Some("all") => all(),
+        Some(list) if list.split(',').any(|it| it.trim() == "all") => {
+            return Err(UserError::new(format!("--profile {list}: `all` has all of them"))
+                .remedy("--profile all, or names without it"));
+        }
         Some(list) => list.split(',').map(|it| it.trim().to_owned()).collect(),
     };
     let mut seen: Vec<String> = Vec::new();
@@ -63,6 +67,11 @@ fn names(asked: Option<&str>) -> Result<Vec<String>, UserError> {
 /// # Errors
 /// A flag or a file of the lab is wrong, a profile cannot do what is asked, or the output cannot be written.
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    if args.common.firmware.has_file() {
+        return Err(UserError::new("--sdkconfig is of one chip, and several are compared")
+            .remedy("use --set CONFIG_NAME=VALUE, or espbench predict fleet --sdkconfig FILE")
+            .into());
+    }
     output::without_published(&args.common.output, "in predict")?;
     output::check(&args.common.output)?;
     let with = |name: String| {
@@ -88,14 +97,15 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if let (true, Some(why)) = (profiles.len() < 2, refusal) {
         return Err(why.into());
     }
-    if let (Some(mode), false, false) = (args.phy_rate, left_out.is_empty(), args.common.quiet) {
-        say!("Left out, since they do not send {mode}: {}.", left_out.join(", "));
-    }
     let first = &profiles[0].0;
     let own = args.common.place.lab.as_ref().map(|_| first.own_devices());
     let devices = args.devices.or(own).unwrap_or(DEVICES);
     let mut rooms = RoomPool::new(args.common.threads(), args.common.quiet)?;
-    let answer = predict::compare(&profiles, devices, &mut rooms)?;
+    let mut answer = predict::compare(&profiles, devices, &mut rooms)?;
+    if let (Some(mode), false) = (args.phy_rate, left_out.is_empty()) {
+        let names = left_out.join(", ");
+        answer.remarks.push(format!("left out, since they do not send {mode}: {names}"));
+    }
     rooms.end();
     write("compare", &args.common, first, &answer, &rooms)
 }

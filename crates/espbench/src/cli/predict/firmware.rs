@@ -130,6 +130,11 @@ fn in_range(text: &str, firmware: &FleetFirmware) -> Result<(), UserError> {
 }
 
 impl FirmwareArgs {
+    /// Returns whether a file was named.
+    pub(super) const fn has_file(&self) -> bool {
+        self.sdkconfig.is_some()
+    }
+
     /// Returns the firmware that the flags ask for.
     ///
     /// # Errors

@@ -206,6 +206,7 @@ impl Args {
                 To::Broadcast => EspNowCast::Broadcast { copies: 1, ack: false },
             },
             encrypted: false,
+            encrypts_as_lab: false,
             arrival: Arrival::Periodic,
             every: Duration::from_secs(1),
             payload: PAYLOAD_MIN,

@@ -329,6 +329,7 @@ impl Common {
             bare: self.bare,
             cast: self.cast(),
             encrypted: self.encrypt,
+            encrypts_as_lab: true,
             arrival: match self.arrivals {
                 Arrivals::Periodic => Arrival::Periodic,
                 Arrivals::Poisson => Arrival::Poisson,

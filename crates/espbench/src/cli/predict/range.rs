@@ -129,6 +129,7 @@ impl Args {
                 }
             },
             encrypted: false,
+            encrypts_as_lab: false,
             arrival: Arrival::Periodic,
             every: Duration::from_secs(1),
             payload: self.payload,

@@ -299,7 +299,7 @@ impl TestKind for MqttRate {
     }
 
     fn pace(&self, recorded: &Recorded) -> Option<SenderPace> {
-        let asked = rate_of_all(self, series::links(recorded))?;
+        let asked = rate_of_all(self, series::devices(recorded))?;
         Some(SenderPace { asked, kept: series::sent_rate(recorded)?, unit: "messages/s" })
     }
 

@@ -155,9 +155,9 @@ impl MessageCounts {
             }
         }
         tally.due = tally.received + tally.lost();
+        let devices = crate::series::devices(recorded);
         let span = MessageSpan::of(&recorded.samples, |it| it.link != Link::CONNECTIONS);
-        (tally.offering, tally.delivering) =
-            span.seconds(workload.offering(tally.due, span.links()));
+        (tally.offering, tally.delivering) = span.seconds(workload.offering(tally.due, devices));
         tally
     }
 
@@ -205,8 +205,7 @@ impl MqttCells<'_> {
             if seconds.len() < FEWEST_SECONDS { Estimate::default() } else { mean_t(&seconds) };
         // Where nothing came, nothing was measured.
         let delivered = over(tally.received, tally.received, tally.delivering);
-        let delivered = Estimate { low: spread.low, high: spread.high, ..delivered };
-        self.push("message_rate", RATE, delivered, None);
+        self.push("message_rate", RATE, about(delivered, &spread), None);
         let dropped = tally.lost.get(&Cause::ApplicationQueue).copied().unwrap_or(0);
         self.push("queue_drop_rate", RATE, over(tally.due, dropped, tally.offering), None);
     }
@@ -364,6 +363,21 @@ fn sureness(workload: &MqttRate, search: &RateSearch, messages: u64) -> String {
          less than {bound:.2} % are lost (95 %, Wilson); {failed}",
         print_duration(workload.time)
     )
+}
+
+/// Returns a rate with the interval of the seconds: about itself where it lies outside, as where what comes after the last
+/// whole second takes long.
+fn about(rate: Estimate, seconds: &Estimate) -> Estimate {
+    let (Some(value), Some(low), Some(high)) = (rate.value, seconds.low, seconds.high) else {
+        return Estimate { low: seconds.low, high: seconds.high, ..rate };
+    };
+    let half = (high - low) / 2.0;
+    let [low, high] = if (low..=high).contains(&value) {
+        [low, high]
+    } else {
+        [(value - half).max(0.0), value + half]
+    };
+    Estimate { low: Some(low), high: Some(high), ..rate }
 }
 
 /// Returns the messages received in each whole second of the receiver: of several devices those of all.

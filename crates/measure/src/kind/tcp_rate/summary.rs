@@ -8,7 +8,7 @@
 //! `in_flight_end` what of it the peer had not taken when a run was over. Where nothing tells what
 //! the peer took, its rate is unknown.
 //!
-//! Of several devices a run is that of all together; `message_rate_station` is the mean of one, and `fairness` Jain's
+//! Of several devices a run has the messages of all; `message_rate_station` is the mean of one, and `fairness` Jain's
 //! index of them.
 //!
 //! The statistics over the runs are the document's; the mean has a Student t interval, which assumes
@@ -18,7 +18,7 @@ use super::KIND;
 use crate::cell::{Cell, Origin, TestFacts};
 use crate::kind::TestKind;
 use crate::run::Recorded;
-use crate::series::message_rate;
+use crate::series::{devices, message_rate};
 use crate::summary::{CellColumns, IN_FLIGHT, IN_FLIGHT_END, SummaryContext};
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -26,7 +26,7 @@ use alloc::vec::Vec;
 use espbench_model::sample::{Link, Observer, Sample};
 use espbench_model::workload::TcpRate;
 use espbench_stats::Estimate;
-use espbench_stats::interval::{self, fairness, mean_t, stddev};
+use espbench_stats::interval::{fairness, mean_t, stddev};
 use espbench_stats::quantile::Sorted;
 
 const UNIT: &str = "messages/s";
@@ -68,8 +68,11 @@ pub(super) fn summarize(
         note: (metric == MEAN).then(|| said.into()),
         ..cell(metric, estimate)
     }));
-    let stations: Vec<f64> =
-        by_link(recorded, headline).values().filter_map(|it| interval::mean(it)).collect();
+    let links = by_link(recorded, headline);
+    let mean = |it: &BTreeMap<u64, f64>| it.values().sum::<f64>() / it.len() as f64;
+    let mut stations: Vec<f64> = links.values().map(mean).collect();
+    // A device that did not come through has sent nothing.
+    stations.resize(stations.len().max(usize::from(devices(recorded))), 0.0);
     if stations.len() > 1 {
         let of = |value| Estimate { value, n: stations.len() as u64, ..Estimate::default() };
         let mean = Estimate { n: stations.len() as u64, ..mean_t(&stations) };
@@ -113,20 +116,21 @@ pub(crate) fn over_runs(rates: &[f64]) -> [(&'static str, Estimate); 4] {
     ]
 }
 
-/// Returns the messages per second of each run, in order: of several devices the sum of those that all of them did.
+/// Returns the messages per second of each run, in order: of several devices the sum of those that all did which did any.
 fn rates(recorded: &Recorded, observer: Observer) -> Vec<f64> {
     let links = by_link(recorded, observer);
-    let runs = links.values().map(Vec::len).min().unwrap_or(0);
-    (0..runs).map(|run| links.values().map(|rates| rates[run]).sum()).collect()
+    let Some(first) = links.values().next() else { return Vec::new() };
+    let sum = |run: &u64| links.values().map(|it| it.get(run)).sum::<Option<f64>>();
+    first.keys().filter_map(sum).collect()
 }
 
-/// Returns the messages per second of each run by the device that sent them.
-fn by_link(recorded: &Recorded, observer: Observer) -> BTreeMap<Link, Vec<f64>> {
-    let mut links: BTreeMap<Link, Vec<f64>> = BTreeMap::new();
+/// Returns the messages per second of each run by its number, by the device that sent them.
+fn by_link(recorded: &Recorded, observer: Observer) -> BTreeMap<Link, BTreeMap<u64, f64>> {
+    let mut links: BTreeMap<Link, BTreeMap<u64, f64>> = BTreeMap::new();
     for sample in &recorded.samples {
         let Sample::Interval(run) = sample else { continue };
         if let Some(rate) = message_rate(run).filter(|_| !run.total && run.observer == observer) {
-            links.entry(run.link).or_default().push(rate);
+            links.entry(run.link).or_default().insert(run.seq, rate);
         }
     }
     links
@@ -220,7 +224,7 @@ mod tests {
         assert_eq!(value(&simulated, ACKED), Some(4000.0));
     }
 
-    /// A run of several devices is that of all of them.
+    /// A run of several devices has the messages of all.
     #[test]
     fn several_devices_are_summed_run_by_run() {
         let run = |link: u16, seq, n| match second(Observer::Sender, seq, n) {

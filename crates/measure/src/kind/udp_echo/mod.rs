@@ -239,7 +239,7 @@ impl TestKind for UdpEcho {
     }
 
     fn pace(&self, recorded: &Recorded) -> Option<SenderPace> {
-        let asked = f64::from(series::links(recorded)) / self.interval?.as_secs_f64();
+        let asked = f64::from(series::devices(recorded)) / self.interval?.as_secs_f64();
         Some(SenderPace { asked, kept: series::sent_rate(recorded)?, unit: "probes/s" })
     }
 

@@ -72,8 +72,7 @@ impl MqttCells<'_> {
 
     pub(super) fn fairness(&mut self, workload: &MqttRate, recorded: &Recorded) {
         // Devices of a lab are clients, each on a link of its own.
-        let devices = probes(recorded).map(|probe| probe.link.0 + 1).max().unwrap_or(0);
-        let clients = workload.clients.max(devices);
+        let clients = workload.clients.max(crate::series::devices(recorded));
         if clients < 2 {
             return;
         }

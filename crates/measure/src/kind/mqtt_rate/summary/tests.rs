@@ -114,6 +114,9 @@ fn a_rate_of_several_clients_is_over_the_periods_of_all() {
         let mut all = recorded(MqttMode::Offered(rate), samples.clone());
         let Workload::MqttRate(work) = &mut all.workload else { panic!("{:?}", all.workload) };
         work.clients = clients;
+        if clients == 1 {
+            all.facts.insert(espbench_model::fact::DEVICES.name().into(), "10".into());
+        }
         let cells = summarized(&all);
         let value = |metric| cell(&cells, metric).value.unwrap();
         assert_eq!((value("message_rate_offered"), value("message_rate")), (10.0, 10.0));

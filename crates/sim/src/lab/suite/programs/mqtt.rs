@@ -2,9 +2,9 @@
 //!
 //! A step offers messages at one rate, or as fast as they go, and gives for each message one sample of
 //! what both ends saw of it ([`join`](espbench_proto::node::app::mqtt::join)); the arrivals of each
-//! second; and two totals. Of several devices each offers the rate, and has a link of its own. A search for the highest rate without loss gives the totals of its steps,
-//! link n those of the n-th, and no samples of messages, as with a real broker. Losses are counted by
-//! cause there (`lost-CAUSE`).
+//! second; and two totals. Of several devices each offers the rate, and has a link of its own. A search
+//! for the highest rate without loss gives the totals of its steps, link n those of the n-th, and no
+//! samples of messages, as with a real broker. Losses are counted by cause there (`lost-CAUSE`).
 
 mod record;
 #[cfg(test)]
@@ -17,6 +17,7 @@ use crate::lab::suite::SuiteError;
 use crate::lab::wifi::MachineId;
 use crate::lab::wifi::setup::Program;
 use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
 use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -195,18 +196,12 @@ impl<'a> Cell<'a, '_> {
             publishers.push(publisher);
         }
         self.lab.run_for(READY)?;
-        // Nobody switches all of them on at once: each begins at another part of the interval.
-        let interval = match pace {
-            OfferedLoad::Rate(rate) if ends.len() > 1 => Duration::from_secs_f64(1.0 / rate),
-            _ => Duration::ZERO,
-        };
-        let (begin, count) = (self.lab.now(), ends.len() as u32);
+        let (begin, apart) = (self.lab.now(), apart(work, pace, ends.len() as u32));
         for ((number, (device, _)), program) in (0..).zip(ends).zip(publishers) {
-            let at = begin + interval * number / count;
-            self.lab.start_at(at, *device, program);
+            self.lab.start_at(begin + apart * number, *device, program);
         }
         let devices: Vec<MachineId> = ends.iter().map(|it| it.0).collect();
-        let mut result = self.until_all_idle(&devices, interval + work.time + MARGIN);
+        let mut result = self.until_all_idle(&devices, work.time * 2 + MARGIN);
         let published: Vec<Vec<Sample>> =
             devices.iter().map(|it| self.lab.take_program_samples(*it)).collect();
         if result.is_ok() {
@@ -216,10 +211,18 @@ impl<'a> Cell<'a, '_> {
         // The brokers go on.
         let brokers = usize::from(self.scene.measured);
         self.lab.run_till(PATIENCE, |it| it.running(pc) <= brokers)?;
-        let received = self.lab.take_program_samples(pc);
+        let mut received: BTreeMap<Link, Vec<Sample>> = BTreeMap::new();
+        for sample in self.lab.take_program_samples(pc) {
+            let link = match &sample {
+                Sample::Probe(it) => it.link,
+                Sample::Interval(it) => it.link,
+            };
+            received.entry(link).or_default().push(sample);
+        }
         let failed = result.err();
         let record = |((_, link), published): (&(MachineId, Link), &Vec<Sample>)| {
-            ExchangeRecord::new(*link, published, &received, failed.clone())
+            let own = received.get(link).map_or(&[][..], Vec::as_slice);
+            ExchangeRecord::new(*link, published, own, failed.clone())
         };
         Ok(ends.iter().zip(&published).map(record).collect())
     }
@@ -248,8 +251,8 @@ impl<'a> Cell<'a, '_> {
         let settings = settings(work, pace, link);
         let subscriber = SubscriberStorage { packet: to_pc, answers, seen };
         let memory = ListenerStorage { subscriber, topics };
-        // It listens for as long as the device has something to say.
-        let listener = MqttSettings { time: work.time + MARGIN, ..settings };
+        // It listens for as long as the last of the devices has something to say.
+        let listener = MqttSettings { time: work.time * 2 + MARGIN, ..settings };
         let listener = MqttListener::new(listener, broker, memory);
         let listening = Box::new(Listening { listener, over: over.clone() });
         if is_smooth(self.scene) {
@@ -283,6 +286,13 @@ impl<'a> Cell<'a, '_> {
         }
         Ok(())
     }
+}
+
+/// Returns the time between the beginnings of two devices: nobody switches all of them on at once, and all are on together for a
+/// while.
+fn apart(work: &MqttRate, pace: OfferedLoad, devices: u32) -> Duration {
+    let OfferedLoad::Rate(rate) = pace else { return Duration::ZERO };
+    Duration::from_secs_f64((1.0 / rate).min(work.time.as_secs_f64())) / devices.max(1)
 }
 
 fn is_smooth(scene: &Scene) -> bool {
