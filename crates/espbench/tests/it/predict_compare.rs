@@ -62,7 +62,7 @@ fn what_is_of_one_chip_is_refused() {
 fn results_tell_the_profiles_apart() {
     let json = compare("--profile esp32,esp32c3 -q --format json --battery 2xAA").ok();
     let report: serde_json::Value = serde_json::from_str(&json).unwrap();
-    crate::report::assert_is_of_schema(&report);
+    crate::report::assert_is_of_schema(&serde_json::from_str(&json).expect("a report"));
     let chips: Vec<&str> =
         report["cells"].as_array().unwrap().iter().map(|it| it["chip"].as_str().unwrap()).collect();
     assert!(chips.contains(&"esp32") && chips.contains(&"esp32c3"), "{chips:?}");
