@@ -82,7 +82,7 @@ impl CourseOf {
 
 /// How a part fared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Course {
+pub struct PartCourse {
     /// Whether it ever worked.
     worked: bool,
     /// Whether it has failed and not worked since.
@@ -99,7 +99,7 @@ pub struct Course {
     last: LogPoint,
 }
 
-impl Course {
+impl PartCourse {
     const fn fails(&mut self, at: LogPoint) {
         let is_same = self.is_open && at.is_same_moment(self.last);
         self.moments = if self.is_open { self.moments + !is_same as u64 } else { 1 };
@@ -139,13 +139,13 @@ impl Course {
 
 /// How the parts of a device fared, and the place that a log has come to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Courses {
-    parts: [Course; PARTS],
+pub struct PartCourses {
+    parts: [PartCourse; PARTS],
     /// The last place.
     pub now: LogPoint,
 }
 
-impl Courses {
+impl PartCourses {
     /// Takes an event in.
     pub(super) fn take(&mut self, event: &LogEvent, line: u64) {
         let at = LogPoint { line, at_ms: self.now.at_ms };
@@ -183,12 +183,12 @@ impl Courses {
     }
 
     /// Returns how a part fared.
-    pub(super) const fn of(&self, part: CourseOf) -> Course {
+    pub(super) const fn of(&self, part: CourseOf) -> PartCourse {
         self.parts[part as usize]
     }
 
     /// Puts a part's earlier course back, where its last failure was none.
-    pub(super) const fn restore(&mut self, part: CourseOf, course: Course) {
+    pub(super) const fn restore(&mut self, part: CourseOf, course: PartCourse) {
         self.parts[part as usize] = course;
     }
 

@@ -48,7 +48,7 @@ mod wrapped;
 
 pub(crate) use access_point::MACHINE_SIGNS;
 pub(crate) use boot::named as chip_named;
-pub use course::{Course, CourseOf, Courses, LogPoint};
+pub use course::{CourseOf, LogPoint, PartCourse, PartCourses};
 pub(crate) use driver::is_attempt;
 pub use event::{
     EspNowError, LogEvent, PhyGeneration, PowerSaveType, ResetReason, SignName, TlsFailure,

@@ -1,6 +1,6 @@
 //! A device that leaves its network by itself: what it closes for that, and what fails until it is back, is as it was asked for.
 
-use super::course::{Course, CourseOf};
+use super::course::{CourseOf, PartCourse};
 use super::event::{LogEvent, SignName, WordCause};
 use super::summary::LogSummary;
 
@@ -21,7 +21,7 @@ const LINES: u64 = 8;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Parting {
     /// The end of a connection that had worked, its line, and how connections fared before.
-    closed: Option<(LogEvent, u64, Course)>,
+    closed: Option<(LogEvent, u64, PartCourse)>,
     /// Line with which the program left, where it is not back.
     left: Option<u64>,
 }

@@ -1,6 +1,6 @@
 //! Counts and settings of a whole log, with the places of its events.
 
-use super::course::{CourseOf, Courses};
+use super::course::{CourseOf, PartCourses};
 use super::event::LogEvent;
 use crate::matcher::RulesOfLog;
 use alloc::boxed::Box;
@@ -91,7 +91,7 @@ pub struct LogSummary {
     /// Whether one of several sessions never reaches its server.
     pub has_dead_session: bool,
     /// How the parts of the device fared.
-    pub courses: Box<Courses>,
+    pub courses: Box<PartCourses>,
     /// Rules that it was read with.
     pub rules: RulesOfLog,
 }

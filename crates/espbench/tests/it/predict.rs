@@ -433,7 +433,7 @@ const SLEEPERS: [&str; 9] =
 #[test]
 fn a_fleet_on_batteries_is_answered_on_one_screen() {
     let text = screen(&[&SLEEPERS[..], &["--rooms", "5", "--messages", "1000"]].concat());
-    assert!(text.contains("battery") && text.contains("Next: --sleep light"), "{text}");
+    assert!(text.contains("battery") && text.contains("Next: --boot fast"), "{text}");
     insta::assert_snapshot!(text);
 }
 

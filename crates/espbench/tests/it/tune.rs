@@ -175,7 +175,7 @@ fn a_stored_ping_is_the_round_trip() {
     // A router and a PC that take no time are faster than those of the lab that answers, slow ones are not.
     let shield_box = include_str!("../../../../labs/shield-box.toml");
     let forward = |us: &str| {
-        let lab = shield_box.replace("\nforward_us = 440", &format!("\nforward_us = {us}"));
+        let lab = shield_box.replace("\nforward_us = 200", &format!("\nforward_us = {us}"));
         bench.write("own.toml", &lab.replace("\nturn_us = 100", "\nturn_us = 1"));
         bench.run(&["run", "probe.toml", "--on", "sim:own.toml", "-q"]).ok();
     };
@@ -269,7 +269,7 @@ fn flash_caches_and_psram_are_read_and_written() {
     assert!(lines().contains(&format!("\n{cache}\n")), "{}", lines());
     let psram =
         "CONFIG_SPIRAM=y\nCONFIG_SPIRAM_TRY_ALLOCATE_WIFI_LWIP=y\nCONFIG_SPIRAM_MODE_QUAD=y\n";
-    let text = check("psram", &(own("esp32s3").replace("FREQ_20M", "FREQ_80M") + psram));
+    let text = check("psram", &(own("esp32").replace("FREQ_20M", "FREQ_80M") + psram));
     assert!(text.contains("CONFIG_SPIRAM_TRY_ALLOCATE_WIFI_LWIP=n (now y): TCP "), "{text}");
     bench.write("none", "CONFIG_IDF_TARGET=\"esp32c3\"\nCONFIG_SPIRAM=y\n");
     let text = bench.run(&["tune", "-q", "--check", "none", "--full", "--time", "500ms"]).ok();

@@ -227,8 +227,7 @@ impl Builder {
         let checks = Checks::of(&self.facts.plan_text, &self.digests);
         let look =
             glance::first_look(&self.plans, &self.digests, evidence, step_ns, &checks.failed);
-        warnings.extend(look.advice);
-        warnings.extend(checks.advice);
+        warnings.extend(look.advice.into_iter().chain(checks.advice));
         let material = Material { origin: self.facts.origin, digests: &self.digests, published };
         let (occupancy, timelines) = self.air.finish();
         let mut tables = tables(&material, &comparisons);
