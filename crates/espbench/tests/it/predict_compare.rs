@@ -38,7 +38,7 @@ fn chips_that_do_not_send_a_rate_are_left_out_by_name() {
     assert!(ran.err.contains("espbench predict compare --profile all"), "{}", ran.err);
 }
 
-/// What a cell cannot give is no best choice, whichever profile comes first.
+/// A chip whose pulses the battery cannot give is no best choice, whichever profile comes first.
 #[test]
 fn a_profile_whose_pulses_the_battery_cannot_give_has_no_place() {
     let ran = compare("--battery AAA --every 5min --profile esp32c3,esp32c2,esp32 -q");
