@@ -1,5 +1,6 @@
 //! The published figures: the product's own copy, or a file of the user's in the same columns.
 
+use alloc::format;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -135,6 +136,35 @@ pub(crate) struct CsvRecord {
     /// Line where it begins, from 1.
     pub(crate) line: u64,
     pub(crate) fields: Vec<String>,
+}
+
+impl CsvRecord {
+    /// Returns the text of a column, counted from 0; empty where the record is shorter.
+    pub(crate) fn text(&self, column: usize) -> &str {
+        self.fields.get(column).map_or("", String::as_str)
+    }
+
+    /// Says the line and the column of a field that is no value of its column.
+    pub(crate) fn wrong(&self, columns: &[&str], column: usize) -> String {
+        let text = self.text(column);
+        format!("line {}, {}: `{text}` is no value of it", self.line, columns[column])
+    }
+}
+
+/// Reads a table whose first line names these columns, one value a record.
+///
+/// # Errors
+/// Line and column of the first fault.
+pub(crate) fn read_table<T>(
+    text: &str,
+    columns: &[&str],
+    one: impl Fn(&CsvRecord) -> Result<T, String>,
+) -> Result<Vec<T>, String> {
+    let mut records = CsvRecords::new(text);
+    if records.next().unwrap_or_default().fields != columns {
+        return Err(format!("line 1: the columns are {}", columns.join(",")));
+    }
+    records.map(|record| one(&record)).collect()
 }
 
 /// Splits CSV text into records (RFC 4180). Empty lines are none.

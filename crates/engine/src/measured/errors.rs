@@ -2,7 +2,7 @@
 
 use super::cross::LeftOut;
 use super::rows::{MeasuredRow, MeasuredTable};
-use crate::published::{CsvRecord, CsvRecords};
+use crate::published::{CsvRecord, read_table};
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
@@ -111,19 +111,12 @@ pub fn errors_csv(rows: &[StoredErrors]) -> String {
 /// # Errors
 /// Line and column of the first fault.
 pub fn parse_errors(text: &str) -> Result<Vec<StoredErrors>, String> {
-    let mut records = CsvRecords::new(text);
-    if records.next().unwrap_or_default().fields != COLUMNS {
-        return Err(format!("line 1: the columns are {}", COLUMNS.join(",")));
-    }
-    records.map(|record| stored(&record)).collect()
+    read_table(text, &COLUMNS, stored)
 }
 
 fn stored(record: &CsvRecord) -> Result<StoredErrors, String> {
-    let field = |column: usize| record.fields.get(column).map_or("", String::as_str);
-    let wrong = |column: usize| {
-        let (line, text) = (record.line, field(column));
-        format!("line {line}, {}: `{text}` is no value of it", COLUMNS[column])
-    };
+    let field = |column: usize| record.text(column);
+    let wrong = |column: usize| record.wrong(&COLUMNS, column);
     let percent = |column: usize| {
         field(column).parse().ok().filter(|it: &f64| *it >= 0.0).ok_or_else(|| wrong(column))
     };

@@ -6,9 +6,8 @@
 
 use super::rows::{MeasuredRow, MeasuredTable};
 use super::{MeasuredError, MeasuredSetup, simulate};
-use crate::published::{CsvRecord, CsvRecords};
+use crate::published::{CsvRecord, read_table};
 use alloc::collections::BTreeMap;
-use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec;
 use alloc::vec::Vec;
@@ -59,12 +58,13 @@ impl MeasuredConstant {
             && (self.metrics.is_empty() || self.metrics.iter().any(is_of_metric))
     }
 
-    /// Returns whether a row depends on it.
+    /// Returns whether a row is simulated with it: those of the profile's firmware, and those of the lab.
     fn shapes(&self, row: &MeasuredRow) -> bool {
-        let is_of_file = self.kind != FileKind::Profile
-            || row.profile == self.file
-            || row.profile.strip_prefix(self.file.as_str()).is_some_and(|it| it.starts_with('-'));
-        is_of_file && self.tables.contains(&row.table)
+        if self.kind == FileKind::Lab {
+            return row.table.lab() == self.file;
+        }
+        let newer = row.profile.strip_prefix(self.file.as_str());
+        newer.is_some_and(|it| it.is_empty() || it.starts_with('-'))
     }
 }
 
@@ -82,28 +82,18 @@ pub fn built_in_constants() -> Vec<MeasuredConstant> {
 /// # Errors
 /// Line and column of the first fault.
 pub fn parse_constants(text: &str) -> Result<Vec<MeasuredConstant>, String> {
-    let mut records = CsvRecords::new(text);
-    let head = records.next().unwrap_or_default();
-    if head.fields != COLUMNS {
-        return Err(format!("line 1: the columns are {}", COLUMNS.join(",")));
-    }
-    records.map(|record| constant(&record)).collect()
+    read_table(text, &COLUMNS, constant)
 }
 
 fn constant(record: &CsvRecord) -> Result<MeasuredConstant, String> {
-    let field = |column: usize| record.fields.get(column).map_or("", String::as_str);
-    let wrong = |column: usize| {
-        let (line, text) = (record.line, field(column));
-        format!("line {line}, {}: `{text}` is no value of it", COLUMNS[column])
-    };
+    let field = |column: usize| record.text(column);
+    let wrong = |column: usize| record.wrong(&COLUMNS, column);
     let words = |column: usize| field(column).split(' ').filter(|it| !it.is_empty());
     let values: Result<Vec<f64>, _> = words(2).map(|it| it.parse().map_err(|_| wrong(2))).collect();
     let values: Vec<f64> = values?;
     let fitted: f64 = field(3).parse().map_err(|_| wrong(3))?;
-    let kind = match field(0) {
-        "shield-box" | "power-save" => FileKind::Lab,
-        _ => FileKind::Profile,
-    };
+    let is_lab = MeasuredTable::ALL.iter().any(|it| it.lab() == field(0));
+    let kind = if is_lab { FileKind::Lab } else { FileKind::Profile };
     Ok(MeasuredConstant {
         kind,
         file: field(0).to_string(),
@@ -214,26 +204,6 @@ impl<'a> MeasuredModel<'a> {
                 values[at] = best;
             }
             if !moved.contains(&true) {
-                break;
-            }
-        }
-        Ok(values)
-    }
-
-    /// Fits all constants anew to all rows, from the values without any.
-    ///
-    /// # Errors
-    /// A row could not be simulated.
-    pub fn fit_all(&self) -> Result<Vec<f64>, MeasuredError> {
-        let mut values = self.stored();
-        for _ in 0..PASSES {
-            let before = values.clone();
-            for (at, it) in self.constants.iter().enumerate() {
-                let rows: Vec<usize> =
-                    (0..self.rows.len()).filter(|row| it.is_fitted_to(&self.rows[*row])).collect();
-                values[at] = self.best(at, &rows, &values)?;
-            }
-            if values == before {
                 break;
             }
         }

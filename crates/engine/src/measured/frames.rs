@@ -75,16 +75,14 @@ pub(super) fn simulate(
     if row.variant.ends_with("-free") {
         library.tune(FileKind::Profile, &row.profile, "buffers.tx", FRAMES_OF_V3)?;
     }
-    let mut sum = 0.0;
-    for seed in 1..=u64::from(setup.seeds.max(1)) {
+    setup.mean(|seed| {
         let mut kept = Probes { probes: Vec::new(), stop };
-        suite::run(&work, &library, None, Seeds::both(seed), &mut kept)?;
-        sum += match &*row.metric {
+        suite::run(&work, &library, None, Seeds::both(1 + u64::from(seed)), &mut kept)?;
+        Ok(match &*row.metric {
             "accepted" => accepted(&kept.probes),
             _ => interarrival(&kept.probes),
-        };
-    }
-    Ok(sum / f64::from(setup.seeds.max(1)))
+        })
+    })
 }
 
 fn interarrival(probes: &[Probe]) -> f64 {

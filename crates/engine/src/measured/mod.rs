@@ -26,10 +26,11 @@ pub use errors::{
     ErrorSummary, RowError, StoredErrors, built_in_errors, errors_csv, parse_errors, summaries,
 };
 pub use fit::{MeasuredConstant, MeasuredModel, built_in_constants, parse_constants};
-pub use rows::{MeasuredRow, MeasuredTable, RowsError, built_in, parse};
+pub use rows::{MeasuredRow, MeasuredTable, built_in, parse};
 
 use crate::tune::TuneError;
 use alloc::string::{String, ToString as _};
+use alloc::vec::Vec;
 use core::fmt;
 use espbench_sim::lab::file::{FileError, Library};
 use espbench_sim::lab::run::Livelock;
@@ -42,6 +43,15 @@ pub(crate) use throughput::installed;
 pub struct MeasuredSetup {
     /// Seeds of which a figure is the mean.
     pub seeds: u32,
+}
+
+impl MeasuredSetup {
+    /// Returns the mean of a figure over the seeds, from 0 on.
+    fn mean(self, one: impl FnMut(u32) -> Result<f64, Fault>) -> Result<f64, Fault> {
+        let seeds = self.seeds.max(1);
+        let values: Vec<f64> = (0..seeds).map(one).collect::<Result<_, _>>()?;
+        Ok(values.iter().sum::<f64>() / f64::from(seeds))
+    }
 }
 
 /// The reason for which a row could not be simulated.
@@ -75,7 +85,7 @@ pub fn simulate(
         MeasuredTable::Rank | MeasuredTable::RankPsram | MeasuredTable::Best => {
             throughput::simulate(row, setup, library, stop)
         }
-        MeasuredTable::Sleep => sleep::simulate(row, setup, library),
+        MeasuredTable::Sleep => sleep::simulate(row, setup, library, stop),
         MeasuredTable::EspNow => frames::simulate(row, setup, library, stop),
     };
     found.map_err(|why| MeasuredError { row: row.id.clone(), why: why.0 })

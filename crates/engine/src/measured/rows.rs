@@ -1,6 +1,6 @@
 //! The table `reference/measured.csv`, and its reader.
 
-use crate::published::{CsvRecord, CsvRecords};
+use crate::published::{CsvRecord, read_table};
 use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
@@ -43,6 +43,16 @@ impl MeasuredTable {
             Self::Best => "best",
             Self::Sleep => "sleep",
             Self::EspNow => "esp-now",
+        }
+    }
+
+    /// Returns the lab in which its rows are simulated.
+    #[must_use]
+    pub const fn lab(self) -> &'static str {
+        match self {
+            Self::Rank | Self::RankPsram | Self::Best => "shield-box",
+            Self::Sleep => "power-save",
+            Self::EspNow => "raw-esp-now",
         }
     }
 
@@ -96,9 +106,6 @@ fn firmware(words: &str) -> Option<ParsedSdkConfig> {
     sdkconfig::read(&text).ok()
 }
 
-/// Line and column of a fault in the table.
-pub type RowsError = String;
-
 /// Returns the rows that come with the product.
 ///
 /// # Panics
@@ -112,21 +119,13 @@ pub fn built_in() -> Vec<MeasuredRow> {
 ///
 /// # Errors
 /// Line and column of the first fault.
-pub fn parse(text: &str) -> Result<Vec<MeasuredRow>, RowsError> {
-    let mut records = CsvRecords::new(text);
-    let head = records.next().unwrap_or_default();
-    if head.fields != COLUMNS {
-        return Err(format!("line 1: the columns are {}", COLUMNS.join(",")));
-    }
-    records.map(|record| row(&record)).collect()
+pub fn parse(text: &str) -> Result<Vec<MeasuredRow>, String> {
+    read_table(text, &COLUMNS, row)
 }
 
-fn row(record: &CsvRecord) -> Result<MeasuredRow, RowsError> {
-    let field = |column: usize| record.fields.get(column).map_or("", String::as_str);
-    let wrong = |column: usize| {
-        let (line, text) = (record.line, field(column));
-        format!("line {line}, {}: `{text}` is no value of it", COLUMNS[column])
-    };
+fn row(record: &CsvRecord) -> Result<MeasuredRow, String> {
+    let field = |column: usize| record.text(column);
+    let wrong = |column: usize| record.wrong(&COLUMNS, column);
     let text = |column: usize| field(column).to_string();
     Ok(MeasuredRow {
         id: text(0),

@@ -12,10 +12,10 @@ use espbench_sim::lab::nodes::Conversation as _;
 use espbench_sim::lab::profile::Profile;
 use espbench_sim::lab::run::Lab;
 use espbench_sim::lab::scene::Scene;
+use espbench_sim::lab::suite::SuiteError;
 use espbench_sim::lab::wifi::MachineId;
 
-/// The room, and its environment in the measurement's place.
-const LAB: &str = "power-save";
+/// Environment of the room, in the measurement's place.
 const ENVIRONMENT: &str = "shield-box";
 
 /// Time until the station sleeps, and time of which the current is the mean: whole intervals of ten beacons.
@@ -40,7 +40,7 @@ fn scene(row: &MeasuredRow, library: &Library) -> Result<Scene, Fault> {
         return Err(Fault(format!("`{mode}` is no way of sleeping")));
     }
     let variant = format!("ps-min-dtim{dtim}");
-    let mut scene = library.variant_scene(LAB, &variant)?;
+    let mut scene = library.variant_scene(row.table.lab(), &variant)?;
     scene.environment = library.environment(ENVIRONMENT)?.environment;
     scene.background.clear();
     scene.devices.truncate(1);
@@ -60,19 +60,21 @@ pub(super) fn simulate(
     row: &MeasuredRow,
     setup: MeasuredSetup,
     library: &Library,
+    stop: &dyn Fn() -> bool,
 ) -> Result<f64, Fault> {
     let scene = scene(row, library)?;
     let device = scene.devices.first().ok_or_else(|| Fault("no device".to_string()))?;
-    let mut sum = 0.0;
-    for seed in 1..=u64::from(setup.seeds.max(1)) {
-        let mut lab = Lab::new(&scene, seed, ());
+    setup.mean(|seed| {
+        if stop() {
+            return Err(SuiteError::Cancelled.into());
+        }
+        let mut lab = Lab::new(&scene, 1 + u64::from(seed), ());
         let times = |lab: &Lab<'_, ()>| lab.times(MachineId(0)).unwrap_or_default();
-        lab.run_for(SETTLE).map_err(|why| Fault(why.to_string()))?;
+        lab.run_for(SETTLE)?;
         let before = times(&lab);
-        lab.run_for(MEAN).map_err(|why| Fault(why.to_string()))?;
+        lab.run_for(MEAN)?;
         let spent = times(&lab).since(&before);
         let mean = device.draw().charge(&spent).mean_na(spent.total_ns());
-        sum += mean.unwrap_or_default() as f64 / 1e6;
-    }
-    Ok(sum / f64::from(setup.seeds.max(1)))
+        Ok(mean.unwrap_or_default() as f64 / 1e6)
+    })
 }

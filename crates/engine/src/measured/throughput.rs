@@ -11,18 +11,16 @@ use espbench_model::sdkconfig::{IdfRelease, SdkContext};
 use espbench_sim::lab::file::{FileError, Library};
 use espbench_sim::lab::scene::ProgramStyle;
 
-/// The room.
-const LAB: &str = "shield-box";
-
-/// Load that UDP offers to the device, in Mbit/s: more than any of these chips receives.
-const OFFERED_MBIT_S: f64 = 120.0;
+/// Throughput that is wanted of UDP towards the device, in Mbit/s: more than any of these chips receives. A tenth more is
+/// offered.
+const WANTED_MBIT_S: f64 = 120.0;
 
 /// Time for which each throughput is measured.
 const TIME: Duration = Duration::from_secs(3);
 
 fn tune_setup(row: &MeasuredRow) -> TuneSetup {
     TuneSetup {
-        lab: LAB.into(),
+        lab: row.table.lab().into(),
         variant: None,
         file: None,
         chip: Some(row.chip),
@@ -34,7 +32,7 @@ fn tune_setup(row: &MeasuredRow) -> TuneSetup {
         time: TIME,
         message_every: Duration::from_secs(1),
         battery: Battery::usual(),
-        wants: [Want { metric: Metric::UdpRx, value: OFFERED_MBIT_S }].into(),
+        wants: [Want { metric: Metric::UdpRx, value: WANTED_MBIT_S }].into(),
         budget: 1,
         seed: 1,
     }
@@ -74,10 +72,8 @@ pub(super) fn simulate(
         "udp-rx" => Metric::UdpRx,
         other => return Err(Fault(format!("`{other}` is no throughput"))),
     };
-    let mut sum = 0.0;
-    for seed in 0..setup.seeds.max(1) {
+    setup.mean(|seed| {
         let found = lab.evaluate(&candidate, seed, &[metric], stop)?;
-        sum += found.value(metric).unwrap_or_default();
-    }
-    Ok(sum / f64::from(setup.seeds.max(1)))
+        Ok(found.value(metric).unwrap_or_default())
+    })
 }

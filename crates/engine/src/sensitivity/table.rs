@@ -2,7 +2,7 @@
 
 use super::ConstantEffect;
 use crate::constants::LabConstant;
-use crate::published::{CsvRecord, CsvRecords};
+use crate::published::{CsvRecord, read_table};
 use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
@@ -66,19 +66,12 @@ pub fn built_in() -> Vec<SensitivityRow> {
 /// # Errors
 /// Line and column of the first fault.
 pub fn parse(text: &str) -> Result<Vec<SensitivityRow>, String> {
-    let mut records = CsvRecords::new(text);
-    let head = records.next().unwrap_or_default();
-    if head.fields != COLUMNS {
-        return Err(format!("line 1: the columns are {}", COLUMNS.join(",")));
-    }
-    records.map(|record| row(&record)).collect()
+    read_table(text, &COLUMNS, row)
 }
 
 fn row(record: &CsvRecord) -> Result<SensitivityRow, String> {
-    let text = |column: usize| record.fields.get(column).map_or("", String::as_str);
-    let wrong = |column: usize| {
-        format!("line {}, {}: `{}` is no value of it", record.line, COLUMNS[column], text(column))
-    };
+    let text = |column: usize| record.text(column);
+    let wrong = |column: usize| record.wrong(&COLUMNS, column);
     let number = |column: usize| {
         let number = text(column).parse::<f64>().ok().filter(|it| it.is_finite());
         number.ok_or_else(|| wrong(column))

@@ -284,7 +284,7 @@ pub(super) fn columns(
 /// Returns heads and rows of profiles: what ranks them first, then what limits each and what is assumed of it.
 fn profiles(card: &Prediction, rows: &[&PredictionRow]) -> (Vec<String>, Vec<Vec<CardCell>>) {
     let has_battery = card.rows.iter().any(|it| it.life_days.is_some());
-    let has_assumed = card.rows.iter().any(|it| !it.assumed.is_empty());
+    let has_little_known = card.rows.iter().any(|it| !it.little_known.is_empty());
     let mut heads = vec!["profile"];
     heads.extend(has_battery.then_some("battery (days)"));
     // Where the model of the place ends before the first one, nothing tells them apart.
@@ -292,7 +292,7 @@ fn profiles(card: &Prediction, rows: &[&PredictionRow]) -> (Vec<String>, Vec<Vec
     heads.extend(["p99 (ms)", "loss (%)"]);
     heads.extend(has_range.then_some("range (m)"));
     heads.push("limited by");
-    heads.extend(has_assumed.then_some("little known"));
+    heads.extend(has_little_known.then_some("little known"));
     heads.push("");
     let value = |it: Option<&GlanceValue>| it.map_or_else(|| (NOTHING.into(), None), figure);
     let texts = |row: &&PredictionRow| {
@@ -304,12 +304,12 @@ fn profiles(card: &Prediction, rows: &[&PredictionRow]) -> (Vec<String>, Vec<Vec
         texts.extend([latency, value(row.loss_percent.as_ref())]);
         texts.extend(has_range.then(|| range(row)));
         texts.push(plain(row.limited_by.clone()));
-        let assumed = match row.assumed.as_slice() {
+        let little_known = match row.little_known.as_slice() {
             [] => None,
             all if all.len() == EnergyPart::ALL.len() => Some("all parts".into()),
             some => Some(some.join(", ")),
         };
-        texts.extend(has_assumed.then(|| plain(assumed)));
+        texts.extend(has_little_known.then(|| plain(little_known)));
         texts.push((standing(row.standing).into(), None));
         texts
     };

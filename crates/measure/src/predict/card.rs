@@ -68,7 +68,7 @@ pub struct PredictionRow {
     pub limited_by: Option<String>,
     /// Parts of the charge that rest on constants of low confidence.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub assumed: Vec<String>,
+    pub little_known: Vec<String>,
     /// Messages lost, in percent.
     pub loss_percent: Option<GlanceValue>,
     /// 99th percentile of the latency, in milliseconds.
@@ -331,7 +331,7 @@ impl PredictAnswer {
             rate: point.setting.rate.clone(),
             profile: point.setting.profile.clone(),
             limited_by: self.limits_rank(point),
-            assumed: self.assumed(point),
+            little_known: self.little_known(point),
             loss_percent: value(&point.loss.scaled(100.0)),
             p99_ms: latency(&shown.p99),
             p99_is_in_doubt: is_in_doubt,
@@ -553,10 +553,9 @@ fn rounded(it: GlanceValue, to: usize) -> GlanceValue {
     }
 }
 
-pub(super) fn limited_by(point: &PointEstimates, battery: Option<&Battery>) -> Vec<LimitShare> {
+fn limited_by(point: &PointEstimates, battery: Option<&Battery>) -> Vec<LimitShare> {
     let share = |of: &str, (part, share): (String, f64)| LimitShare { of: of.into(), part, share };
-    let parts = point.energy.as_ref().map(|it| it.parts(battery)).unwrap_or_default();
-    let largest = parts.iter().max_by(|a, b| a.share.total_cmp(&b.share));
+    let largest = point.energy.as_ref().and_then(|it| it.largest_part(battery));
     let charge = largest.map(|it| share("charge", (it.name.into(), it.share)));
     let latency = limit::largest_of_time(point).map(|it| share("latency", it));
     let loss = limit::largest_of_loss(point)

@@ -118,7 +118,7 @@ impl EnergyEstimates {
     }
 
     /// Returns the parts of the charge that these remarks are of, each once.
-    pub fn assumed(&self) -> impl Iterator<Item = &'static str> {
+    pub fn little_known(&self) -> impl Iterator<Item = &'static str> {
         let is_of = |part: &EnergyPart| self.mattering().any(|it| it.parts.contains(part));
         EnergyPart::ALL.into_iter().filter(is_of).map(EnergyPart::name)
     }
@@ -142,6 +142,12 @@ impl EnergyEstimates {
             let parts: f64 = shares.iter().zip(factors).map(|(share, by)| share * by).sum();
             of(ma * if has_parts { parts } else { 1.0 }, normal)
         })
+    }
+
+    /// Returns the part that most of the charge goes to.
+    #[must_use]
+    pub fn largest_part(&self, battery: Option<&Battery>) -> Option<ChargePart> {
+        self.parts(battery).into_iter().max_by(|a, b| a.share.total_cmp(&b.share))
     }
 
     /// Returns what the charge of a message goes to; that of the battery, where there is one.

@@ -1,6 +1,7 @@
 //! Order of rates and of profiles, and the answer which is the best.
 
-use super::card::{PredictionRow, RowStanding, limited_by, overlap};
+use super::card::{PredictionRow, RowStanding, overlap};
+use super::limit;
 use super::point::PointEstimates;
 use super::range::{metres_of, range_words};
 use super::report::{PredictAnswer, PredictQuestion};
@@ -113,16 +114,20 @@ impl PredictAnswer {
         if self.question != PredictQuestion::Profiles {
             return None;
         }
-        let of = if self.ranks_charge() { "charge" } else { "latency" };
-        let all = limited_by(point, self.battery.as_ref());
-        let it = all.into_iter().find(|it| it.of == of)?;
-        Some(format!("{} {:.0} %", it.part, 100.0 * it.share))
+        let (part, share) = match &point.energy {
+            Some(energy) if self.ranks_charge() => {
+                let largest = energy.largest_part(self.battery.as_ref())?;
+                (largest.name.into(), largest.share)
+            }
+            _ => limit::largest_of_time(point)?,
+        };
+        Some(format!("{part} {:.0} %", 100.0 * share))
     }
 
     /// Returns the parts of a profile's charge that rest on constants of low confidence, where they matter.
-    pub(super) fn assumed(&self, point: &PointEstimates) -> Vec<String> {
+    pub(super) fn little_known(&self, point: &PointEstimates) -> Vec<String> {
         let energy = point.energy.as_ref().filter(|_| self.question == PredictQuestion::Profiles);
-        energy.map(|it| it.assumed().map(String::from).collect()).unwrap_or_default()
+        energy.map(|it| it.little_known().map(String::from).collect()).unwrap_or_default()
     }
 
     /// Returns what the points are, of which one is the best.
@@ -164,9 +169,14 @@ impl PredictAnswer {
             let all = self.points.iter().zip(&standings);
             all.filter(|it| wanted.contains(it.1)).map(|it| it.0).collect()
         };
-        let left_out = of(&[RowStanding::LeftOut]);
+        let mut left_out = of(&[RowStanding::LeftOut]);
+        let ranked = self.points.len() - left_out.len();
+        // Of these it is said already what they lack.
+        left_out.retain(|it| !self.lacks_pulses(it));
+        let is_of_profiles = matches!(self.question, PredictQuestion::Profiles);
         let forbids = match self.limits.text() {
-            text if text.is_empty() => "Nothing arrives".to_string(),
+            text if text.is_empty() && is_of_profiles => "Nothing arrives with".to_string(),
+            text if text.is_empty() => "Nothing arrives at".to_string(),
             text => format!("The limit ({text}) forbids"),
         };
         let out = match left_out.len() {
@@ -176,6 +186,9 @@ impl PredictAnswer {
         let Some(best) = of(&[RowStanding::Best]).first().copied() else {
             let limits = self.limits.text();
             let noun = self.noun();
+            if left_out.len() < self.points.len() || limits.is_empty() {
+                return out.into_iter().collect();
+            }
             let none = match self.points.as_slice() {
                 [one] => format!("{} does not keep {limits}.", self.name(one)),
                 [_, _] => format!("neither {noun} keeps {limits}."),
@@ -190,7 +203,6 @@ impl PredictAnswer {
         let more = tied.len().saturating_sub(NAMED);
         let more = if more == 0 { String::new() } else { format!(" and {more} more") };
         let (lowest, noun) = (self.lead_words(best), self.noun());
-        let ranked = self.points.len() - left_out.len();
         let mut lines = alloc::vec![match tied.len() {
             0 => format!("{lowest}."),
             1 if ranked == 2 =>

@@ -34,7 +34,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "PART", value_parser = part)]
     cross: Vec<LeftOut>,
     /// Worker threads [default: one for each core]; they do not change the result
-    #[arg(long, value_name = "THREADS", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "THREADS", conflicts_with_all = ["measured", "cross"], value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
     /// Show no progress
     #[arg(short, long)]
@@ -64,8 +64,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let cancel = flow::on_interrupt()?;
     if args.measured || !args.cross.is_empty() {
         let output = args.output.as_deref();
-        measured::run(args.seeds.into(), &args.cross, output, &cancel)?;
-        return Ok(ExitCode::SUCCESS);
+        return measured::run((args.seeds.into(), args.quiet), &args.cross, output, &cancel);
     }
     let each = Duration::from_secs(1);
     let mut progress = ProgressLine::guessed(&vec![each; args.seeds.into()], args.quiet);

@@ -1,38 +1,43 @@
 //! `espbench lab truth --measured`, `--cross`: the lab beside what others measured on chips, with the constants as they are, and fitted
 //! without what they are held against.
 
-use crate::cli::{file, output};
-use anyhow::{Context as _, bail};
+use crate::cli::{file, flow, output};
+use crate::say::say;
+use anyhow::Context as _;
 use espbench_engine::measured::{
-    self, LeftOut, MeasuredModel, MeasuredSetup, StoredErrors, cross, errors_csv, plain, summaries,
+    self, LeftOut, MeasuredError, MeasuredModel, MeasuredSetup, StoredErrors, cross, errors_csv,
+    plain, summaries,
 };
 use espbench_measure::table::{Column, Table};
 use espbench_sim::lab::file::Library;
 use std::path::Path;
+use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Computes the errors, and prints the table.
 ///
 /// # Errors
-/// A row could not be simulated; the user stopped it; the output cannot be written.
+/// A row could not be simulated; the output cannot be written.
 pub(super) fn run(
-    seeds: u32,
+    (seeds, is_quiet): (u32, bool),
     parts: &[LeftOut],
     to: Option<&Path>,
     cancel: &AtomicBool,
-) -> anyhow::Result<()> {
+) -> anyhow::Result<ExitCode> {
     let library = Library::built_in();
     let stop = || cancel.load(Ordering::Relaxed);
     let (rows, constants) = (measured::built_in(), measured::built_in_constants());
     let model = MeasuredModel::new(&library, MeasuredSetup { seeds }, rows, constants, &stop);
-    let mut found: Vec<StoredErrors> = Vec::new();
-    found.extend(summaries(&plain(&model)?).into_iter().map(|it| (None, it)));
-    for &part in parts {
-        found.extend(summaries(&cross(&model, part)?).into_iter().map(|it| (Some(part), it)));
+    if !is_quiet {
+        let fits = if parts.is_empty() { "" } else { ", and minutes for each --cross" };
+        say!("{} rows are simulated: some 10 s for each seed{fits}.", model.rows.len());
     }
+    let found = errors(&model, parts);
     if stop() {
-        bail!("stopped: nothing was written");
+        say!("Stopped: nothing was written.");
+        return Ok(flow::status(cancel, ExitCode::SUCCESS));
     }
+    let found = found?;
     if let Some(path) = to {
         file::replace(path, errors_csv(&found).as_bytes())
             .with_context(|| output::cannot_write(path))?;
@@ -40,7 +45,21 @@ pub(super) fn run(
     output::print_text(&format!(
         "Errors of the lab against what others measured on chips: median, 90th percentile and worst, in percent\n\n{}\n",
         output::table(&table(&found, parts))
-    ))
+    ))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the errors with the constants as they are, and of what was left out of a fit.
+fn errors(
+    model: &MeasuredModel<'_>,
+    parts: &[LeftOut],
+) -> Result<Vec<StoredErrors>, MeasuredError> {
+    let mut found: Vec<StoredErrors> = Vec::new();
+    found.extend(summaries(&plain(model)?).into_iter().map(|it| (None, it)));
+    for &part in parts {
+        found.extend(summaries(&cross(model, part)?).into_iter().map(|it| (Some(part), it)));
+    }
+    Ok(found)
 }
 
 /// Makes the table: a row for each table and chip, and columns for what was left out of the fit.

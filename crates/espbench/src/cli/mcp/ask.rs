@@ -4,6 +4,7 @@
 use super::child::ChildCommand;
 use super::results::ResultsWanted;
 use super::words::{self, Number};
+use crate::cli::predict::ProfileChoice;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::io::Write as _;
@@ -83,7 +84,8 @@ pub(super) struct PredictAsked {
 
 impl PredictAsked {
     pub(super) fn command(self) -> ChildCommand {
-        let several = self.profile.as_ref().is_some_and(|it| it == "all" || it.contains(','));
+        let asked = self.profile.as_deref().and_then(|it| it.parse::<ProfileChoice>().ok());
+        let several = asked.is_some_and(|it| it.is_several());
         let question = if several { "compare" } else { "fleet" };
         ChildCommand::new(&["predict", question, "--format=json", "-q"])
             .flag("devices", self.devices)

@@ -199,7 +199,7 @@ impl Answer for PredictTold {
             life_days: it.life_days.map(Into::into),
             profile: Some(it.profile).filter(|it| !it.is_empty()),
             limited_by: it.limited_by,
-            little_known: it.assumed,
+            little_known: it.little_known,
         };
         let share = |it: espbench_measure::predict::card::LimitShare| ShareTold {
             of: it.of,

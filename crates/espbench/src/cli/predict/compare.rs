@@ -2,13 +2,12 @@
 
 use super::bench::{RoomPool, checked, sent};
 use super::fleet::DEVICES_MAX;
-use super::options::{Common, rate};
+use super::options::{Common, ProfileChoice, rate};
 use super::write;
 use crate::cli::output;
 use crate::user_error::UserError;
 use espbench_dot11::radio::WifiMode;
 use espbench_engine::predict::{self, Predictor};
-use espbench_model::sdkconfig::Chip;
 use std::process::ExitCode;
 
 const EXAMPLES: &str = "\
@@ -38,30 +37,6 @@ pub(super) struct Args {
     common: Common,
 }
 
-/// Returns the profiles that were asked for, each once: without any, those of all chips.
-fn names(asked: Option<&str>) -> Result<Vec<String>, UserError> {
-    let all = || Chip::ALL.iter().map(|it| it.name().to_owned()).collect();
-    let mut names: Vec<String> = match asked {
-        None | Some("all") => all(),
-        Some(list) if list.split(',').any(|it| it.trim() == "all") => {
-            return Err(UserError::new(format!("--profile {list}: `all` has all of them"))
-                .remedy("--profile all, or names without it"));
-        }
-        Some(list) => list.split(',').map(|it| it.trim().to_owned()).collect(),
-    };
-    let mut seen: Vec<String> = Vec::new();
-    names.retain(|it| {
-        let is_new = !seen.contains(it);
-        seen.push(it.clone());
-        is_new
-    });
-    if names.len() < 2 {
-        return Err(UserError::new("one profile is compared with nothing")
-            .remedy("name several with commas (--profile esp32,esp32c3), or leave --profile out for all chips"));
-    }
-    Ok(names)
-}
-
 /// Runs the subcommand.
 ///
 /// # Errors
@@ -74,20 +49,25 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     output::without_published(&args.common.output, "in predict")?;
     output::check(&args.common.output)?;
-    let with = |name: String| {
+    let asked = args.common.place.profile.as_ref().unwrap_or(&ProfileChoice::All);
+    if !asked.is_several() {
+        return Err(UserError::new("one profile is compared with nothing")
+            .remedy("name several with commas (--profile esp32,esp32c3), or leave --profile out for all chips")
+            .into());
+    }
+    let with = |name: &str| {
         let mut common = args.common.clone();
-        common.place.profile = Some(name);
+        common.place.profile = Some(ProfileChoice::Named(vec![name.to_owned()]));
         common
     };
-    let asked = args.common.place.profile.as_deref();
     let mut profiles: Vec<(Predictor, WifiMode)> = Vec::new();
     let (mut left_out, mut refusal) = (Vec::new(), None);
-    for name in names(asked)? {
-        let predictor = checked(&with(name.clone()))?;
+    for name in asked.names() {
+        let predictor = checked(&with(&name))?;
         match sent(&predictor, args.phy_rate) {
             Ok(mode) => profiles.push((predictor, mode)),
             // Of all chips those are compared that send the rate.
-            Err(why) if asked.is_none_or(|it| it == "all") => {
+            Err(why) if *asked == ProfileChoice::All => {
                 left_out.push(name);
                 refusal.get_or_insert(why);
             }

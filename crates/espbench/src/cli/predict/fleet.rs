@@ -21,8 +21,8 @@ Examples:
   espbench predict fleet --loss 1% --p99 50ms --every 100ms        # the largest fleet
 
 All devices but the first send to the first, which listens. Without --devices a lab has its own; with
-limits, the largest number that keeps them is looked for. Of a lab, only one whose last group has [group.line], .grid, .ring or
-.cluster has places for any number. Every figure is simulated.";
+limits, the largest number that keeps them is looked for. Of a lab, only one whose last group has
+[group.line], .grid, .ring or .cluster has places for any number. Every figure is simulated.";
 
 /// Flags.
 #[derive(Clone, Debug, clap::Args)]

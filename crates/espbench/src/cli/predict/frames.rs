@@ -196,7 +196,7 @@ impl Args {
             walls: self.place.walls(),
             wall_db: self.place.wall.map(|it| it.db),
             wall_is_said: self.place.wall.is_some_and(|it| it.is_said),
-            profile: firmware.profile(self.place.profile.as_deref())?,
+            profile: firmware.profile(self.place.profile()?)?,
             firmware: firmware.node,
             distance_m: None,
             channel: self.place.channel,

@@ -27,6 +27,8 @@ use clap::{Args as Flags, Subcommand};
 use espbench_engine::predict::Predictor;
 use espbench_measure::predict::{PredictAnswer, PredictQuestion, report};
 use options::Common;
+#[cfg(feature = "mcp")]
+pub(super) use options::ProfileChoice;
 use std::process::ExitCode;
 
 /// Flags.

@@ -12,12 +12,13 @@ use espbench_measure::predict::FleetLimits;
 use espbench_measure::predict::battery::{Battery, BatteryDoubts};
 use espbench_measure::predict::effort::Effort;
 use espbench_measure::units::{self, Dimension};
-use espbench_model::sdkconfig::SKIPS_CHECK;
+use espbench_model::sdkconfig::{Chip, SKIPS_CHECK};
 use espbench_model::workload::EspNowCast;
 use espbench_sim::lab::file::{material_db, materials};
 use espbench_sim::lab::predict::Arrival;
 use espbench_sim::lab::predict::load::{PAYLOAD_MAX, PAYLOAD_MIN};
 use espbench_sim::lab::predict::sleep::{SleepMode, SleepPlan};
+use std::str::FromStr;
 use std::time::Duration;
 
 /// To whom the devices send.
@@ -107,8 +108,8 @@ pub(super) struct Place {
     pub lab: Option<String>,
     /// Profile of all devices: esp32, esp32c3, … [default: the lab's, esp32 in rooms]; several with commas, or
     /// `all`, are for `predict compare`
-    #[arg(long, value_parser = profiles)]
-    pub profile: Option<String>,
+    #[arg(long)]
+    pub profile: Option<ProfileChoice>,
     /// Channel of the devices: 1 to 14; in 5 GHz, of an esp32c5 without the component (frames, range), 36 to 64
     /// and 149 to 165 in steps of 4 [default: the place's]
     #[arg(long, value_name = "NUMBER", value_parser = channel)]
@@ -131,11 +132,54 @@ pub(super) struct WallLoss {
     pub is_said: bool,
 }
 
-/// Parses the name of a profile, or several.
-fn profiles(text: &str) -> Result<String, UserError> {
-    text.split(',').try_for_each(|it| with_wifi(it).map(drop))?;
-    Ok(text.into())
+/// Profiles that a flag names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::cli) enum ProfileChoice {
+    /// Those of all chips with Wi-Fi.
+    All,
+    /// Names, each once.
+    Named(Vec<String>),
 }
+
+impl ProfileChoice {
+    /// Returns whether several profiles are to be compared.
+    pub(in crate::cli) fn is_several(&self) -> bool {
+        !matches!(self, Self::Named(names) if names.len() == 1)
+    }
+
+    /// Returns the names: of all chips, or as they stand.
+    pub(super) fn names(&self) -> Vec<String> {
+        match self {
+            Self::All => Chip::ALL.iter().map(|it| it.name().to_owned()).collect(),
+            Self::Named(names) => names.clone(),
+        }
+    }
+}
+
+impl FromStr for ProfileChoice {
+    type Err = UserError;
+
+    fn from_str(text: &str) -> Result<Self, UserError> {
+        let mut names: Vec<String> = Vec::new();
+        for name in text.split(',').map(str::trim) {
+            let name = with_wifi(name)?;
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        match names.as_slice() {
+            [only] if only == ALL => Ok(Self::All),
+            names if names.iter().any(|it| it == ALL) => {
+                Err(UserError::new(format!("--profile {text}: `all` has all of them"))
+                    .remedy("--profile all, or names without it"))
+            }
+            _ => Ok(Self::Named(names)),
+        }
+    }
+}
+
+/// Word for the profiles of all chips.
+const ALL: &str = "all";
 
 /// Parses a wall by its material, or its loss in dB.
 fn wall(text: &str) -> Result<WallLoss, String> {
@@ -152,6 +196,26 @@ fn wall(text: &str) -> Result<WallLoss, String> {
 }
 
 impl Place {
+    /// Returns the profile of all devices.
+    ///
+    /// # Errors
+    /// Several are named.
+    pub(super) fn profile(&self) -> Result<Option<&str>, UserError> {
+        match &self.profile {
+            None => Ok(None),
+            Some(ProfileChoice::Named(names)) if names.len() == 1 => Ok(Some(&names[0])),
+            Some(several) => {
+                let names = match several {
+                    ProfileChoice::All => ALL.to_owned(),
+                    ProfileChoice::Named(names) => names.join(","),
+                };
+                Err(UserError::new(format!("--profile {names}: one is asked for here"))
+                    .because("all devices have the same")
+                    .remedy(format!("espbench predict compare --profile {names}")))
+            }
+        }
+    }
+
     /// Returns the number of walls: one where only its material is named.
     pub(super) fn walls(&self) -> u8 {
         if self.wall.is_some() { self.walls.max(1) } else { self.walls }
@@ -322,7 +386,7 @@ impl Common {
             walls: self.place.walls(),
             wall_db: self.place.wall.map(|it| it.db),
             wall_is_said: self.place.wall.is_some_and(|it| it.is_said),
-            profile: firmware.profile(self.place.profile.as_deref())?,
+            profile: firmware.profile(self.place.profile()?)?,
             firmware: firmware.node,
             distance_m: self.distance,
             channel: self.place.channel,
@@ -448,13 +512,6 @@ impl Common {
     /// # Errors
     /// A flag that its cast or its sleep does not have.
     pub(super) fn check(&self) -> Result<(), UserError> {
-        if let Some(several) =
-            self.place.profile.as_ref().filter(|it| *it == "all" || it.contains(','))
-        {
-            return Err(UserError::new(format!("--profile {several}: one is asked for here"))
-                .because("all devices have the same")
-                .remedy(format!("espbench predict compare --profile {several}")));
-        }
         if self.cast == To::Unicast {
             let remedy = "add --cast broadcast";
             if self.ack {
