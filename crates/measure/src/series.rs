@@ -268,16 +268,28 @@ pub(crate) fn seen(lines: &[RateCurve]) -> Vec<f64> {
     rates
 }
 
-/// Returns the probes sent a second, from the first to the last one; `None` for fewer than ten.
+/// Returns the probes sent a second, from the first to the last one; `None` for fewer than ten. Of several devices the rates of
+/// all are summed: one that begins late is not slow.
 pub(crate) fn sent_rate(recorded: &Recorded) -> Option<f64> {
-    let probes = recorded.samples.iter().filter_map(|s| match s {
-        Sample::Probe(p) if p.fate != Fate::Duplicate && p.link != Link::CONNECTIONS => Some(p),
-        _ => None,
-    });
-    let sent: Vec<Instant> = probes.filter_map(|p: &Probe| p.sent).collect();
-    let (first, last) = (sent.iter().min()?, sent.iter().max()?);
-    let seconds = last.since(*first).as_secs_f64();
-    (sent.len() >= 10 && seconds > 0.0).then(|| (sent.len() - 1) as f64 / seconds)
+    let is_of_several = devices(recorded) > 1;
+    let mut sent: BTreeMap<Link, (u64, Instant, Instant)> = BTreeMap::new();
+    for sample in &recorded.samples {
+        let Sample::Probe(probe) = sample else { continue };
+        if probe.fate == Fate::Duplicate || probe.link == Link::CONNECTIONS {
+            continue;
+        }
+        let Some(at) = probe.sent else { continue };
+        let link = if is_of_several { probe.link } else { Link(0) };
+        let (count, first, last) = sent.entry(link).or_insert((0, at, at));
+        (*count, *first, *last) = (*count + 1, at.min(*first), at.max(*last));
+    }
+    let all: u64 = sent.values().map(|it| it.0).sum();
+    let rate = |(count, first, last): &(u64, Instant, Instant)| {
+        let seconds = last.since(*first).as_secs_f64();
+        (seconds > 0.0).then(|| (count - 1) as f64 / seconds)
+    };
+    let rates: Vec<f64> = sent.values().filter_map(rate).collect();
+    (all >= 10 && !rates.is_empty()).then(|| rates.iter().sum())
 }
 
 /// Returns the number of devices that were measured at once: each has a link of its own, whether it sent or not.

@@ -27,10 +27,14 @@ impl Predictor {
         };
         let points =
             |of: &dyn Fn(&_) -> String| answer.points.iter().map(|it| of(&it.setting)).collect();
-        if matches!(
+        let is_of_fleet = matches!(
             answer.question,
             PredictQuestion::Fleet | PredictQuestion::Rate | PredictQuestion::Profiles
-        ) {
+        );
+        // Several numbers are what is compared.
+        let has_one_number =
+            answer.points.windows(2).all(|it| it[0].setting.devices == it[1].setting.devices);
+        if is_of_fleet && has_one_number {
             let beside = vec![self.own_devices().to_string()];
             add("devices", "", points(&|it| it.devices.to_string()), beside);
         }

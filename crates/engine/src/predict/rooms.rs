@@ -516,18 +516,36 @@ impl Predictor {
         }
     }
 
+    /// Returns the facts that several profiles share: each row has its own chip and profile.
+    #[must_use]
+    pub fn facts_of_profiles(&self, name: &str) -> RunFacts {
+        let facts = self.facts(name);
+        let site = Site { chip: String::new(), ..facts.site };
+        RunFacts { site, host: self.shared_settings(), ..facts }
+    }
+
     /// Returns the settings of the prediction, for the report.
     fn settings(&self) -> BTreeMap<String, String> {
-        let (rooms, messages) = (self.setup.effort.rooms, self.setup.effort.messages);
-        [
-            ("lab", self.setup.lab.clone()),
+        let own = [
             ("profile", self.profile.clone()),
-            ("message", self.setup.shared()),
-            ("application's queue", format!("{} messages", self.setup.queue)),
             (
                 "sdkconfig",
                 self.chip().map_or_else(Vec::new, |it| self.setup.firmware.lines(it)).join(", "),
             ),
+        ];
+        let own = own.into_iter().filter(|(_, value)| !value.is_empty());
+        let mut settings = self.shared_settings();
+        settings.extend(own.map(|(name, value)| (name.to_string(), value)));
+        settings
+    }
+
+    /// Returns the settings that do not depend on the profile.
+    fn shared_settings(&self) -> BTreeMap<String, String> {
+        let (rooms, messages) = (self.setup.effort.rooms, self.setup.effort.messages);
+        [
+            ("lab", self.setup.lab.clone()),
+            ("message", self.setup.shared()),
+            ("application's queue", format!("{} messages", self.setup.queue)),
             ("effort", format!("{rooms} rooms and {messages} messages a figure")),
         ]
         .into_iter()

@@ -383,7 +383,8 @@ fn side(args: &Args, name: &str) -> anyhow::Result<Side> {
         }
         _ => output::report(&args.store.to_read()?, name)?,
     };
-    let cut = report.lacks().map(|it| format!("{name}: {it}"));
+    let failed = || report.failures.first().map(|it| format!("{} failed: {}", it.place, it.error));
+    let cut = report.lacks().or_else(failed).map(|it| format!("{name}: {it}"));
     let cells = report.cells.into_iter().filter(|cell| cell.origin != Origin::Published).collect();
     Ok(Side { cells, facts: Some(report.run), cut })
 }

@@ -303,7 +303,8 @@ fn profiles(card: &Prediction, rows: &[&PredictionRow]) -> (Vec<String>, Vec<Vec
         let latency = card.p99_in_places(row).unwrap_or_else(|| p99(row));
         texts.extend([latency, value(row.loss_percent.as_ref())]);
         texts.extend(has_range.then(|| range(row)));
-        texts.push(plain(row.limited_by.clone()));
+        let limit = row.limited_by.as_ref();
+        texts.push(plain(limit.map(|it| format!("{} {:.0} %", it.part, 100.0 * it.share))));
         let little_known = match row.little_known.as_slice() {
             [] => None,
             all if all.len() == EnergyPart::ALL.len() => Some("all parts".into()),

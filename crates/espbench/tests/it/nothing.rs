@@ -116,11 +116,11 @@ fn replies_that_come_late_are_named() {
     let bench = TestDir::new();
     let peer = Peer::start(|n, _| {
         if n == 5 {
-            std::thread::sleep(std::time::Duration::from_millis(300));
+            std::thread::sleep(std::time::Duration::from_millis(1500));
         }
         1
     });
-    let few = ["-n", "20", "--discard", "0", "--binary", "-w", "1", "-t", "100 ms"];
+    let few = ["-n", "20", "--discard", "0", "--binary", "-w", "1", "-t", "1 s"];
     let ran = echo(&bench, &peer, &few);
     assert_eq!(ran.status, Some(0), "{}", ran.err);
     // Those behind the slow one may be late, too.

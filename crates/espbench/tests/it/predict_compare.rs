@@ -25,8 +25,7 @@ fn chips_are_ranked_by_latency_without_a_battery() {
 #[test]
 fn chips_that_do_not_send_a_rate_are_left_out_by_name() {
     let ran = compare("--phy-rate HE20-MCS5");
-    let wanted =
-        "left out, since they do not send HE20-MCS5: esp32, esp32s2, esp32s3, esp32c2, esp32c3";
+    let wanted = "left out: esp32, esp32s2, esp32s3, esp32c2, esp32c3 (--phy-rate HE20-MCS5 is not for these devices";
     let text = ran.ok().split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains(wanted) && text.contains("3 profiles"), "{text}");
     let ran = compare("--phy-rate HE20-MCS5 --profile esp32,esp32c6");
@@ -43,9 +42,15 @@ fn chips_that_do_not_send_a_rate_are_left_out_by_name() {
 fn a_profile_whose_pulses_the_battery_cannot_give_has_no_place() {
     let ran = compare("--battery AAA --every 5min --profile esp32c3,esp32c2,esp32 -q");
     let text = ran.ok();
-    let first = "AAA cannot give the pulses of esp32c2, esp32 while it sends";
+    let first = "AAA cannot give the pulses of esp32c2, esp32 while they send";
     assert!(text.lines().nth(1).is_some_and(|it| it.contains(first)), "{text}");
     let row = |name: &str| text.lines().find(|it| it.trim().starts_with(name)).unwrap().to_owned();
+    assert!(!text.contains("Nothing arrives"), "{text}");
+    let none = compare("--battery CR2032 --every 5min -q").ok();
+    assert!(
+        none.contains("CR2032 cannot give the pulses of ") && !none.contains("keeps ."),
+        "{none}"
+    );
     assert!(row("esp32c3 ").contains("best") && row("esp32c2 ").contains("left out"), "{text}");
 }
 
@@ -55,6 +60,14 @@ fn what_is_of_one_chip_is_refused() {
     assert!(ran.err.contains("--sdkconfig is of one chip"), "{}", ran.err);
     let ran = compare("--profile esp32,all");
     assert!(ran.err.contains("`all` has all of them"), "{}", ran.err);
+}
+
+/// Of all chips those are compared that can do what is asked, whatever it is.
+#[test]
+fn chips_that_cannot_do_what_is_asked_are_left_out() {
+    let text = compare("--set CONFIG_ESP_DEFAULT_CPU_FREQ_MHZ_160=y -q").ok();
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("left out: esp32c2 (") && text.contains("7 profiles"), "{text}");
 }
 
 /// Each row is a result of its own: settings tell the profiles apart.

@@ -187,9 +187,12 @@ impl MeanRate {
     /// Returns the mean of the runs' messages a second, of all devices together.
     pub(super) fn messages(&self) -> Option<f64> {
         let mut mean = Mean::default();
-        // A run is whole when all streams have told theirs.
-        for (_, sum) in self.runs.values().filter(|it| it.0 == self.links.len()) {
-            mean.add(*sum);
+        // The last run is whole when all streams have told theirs, and those before it are.
+        let last = self.runs.keys().last();
+        for (run, (streams, sum)) in &self.runs {
+            if *streams == self.links.len() || Some(run) != last {
+                mean.add(*sum);
+            }
         }
         mean.value()
     }

@@ -65,7 +65,7 @@ pub struct PredictionRow {
     pub profile: String,
     /// The largest part of what ranks the profiles, with its share: the charge of a battery's device, else the latency.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub limited_by: Option<String>,
+    pub limited_by: Option<LimitShare>,
     /// Parts of the charge that rest on constants of low confidence.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub little_known: Vec<String>,
@@ -554,12 +554,8 @@ fn rounded(it: GlanceValue, to: usize) -> GlanceValue {
 }
 
 fn limited_by(point: &PointEstimates, battery: Option<&Battery>) -> Vec<LimitShare> {
-    let share = |of: &str, (part, share): (String, f64)| LimitShare { of: of.into(), part, share };
-    let largest = point.energy.as_ref().and_then(|it| it.largest_part(battery));
-    let charge = largest.map(|it| share("charge", (it.name.into(), it.share)));
-    let latency = limit::largest_of_time(point).map(|it| share("latency", it));
-    let loss = limit::largest_of_loss(point)
-        .filter(|_| point.loss.value.is_some_and(|it| it > limit::LITTLE))
-        .map(|it| share("loss", it));
-    charge.into_iter().chain(latency).chain(loss).collect()
+    let loss = limit::share_of_loss(point)
+        .filter(|_| point.loss.value.is_some_and(|it| it > limit::LITTLE));
+    let charge = limit::share_of_charge(point, battery);
+    charge.into_iter().chain(limit::share_of_latency(point)).chain(loss).collect()
 }

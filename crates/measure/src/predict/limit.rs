@@ -1,5 +1,7 @@
 //! Bottleneck of a setting, in words: the largest share of the time, and of the loss.
 
+use super::battery::Battery;
+use super::card::LimitShare;
 use super::point::PointEstimates;
 use super::trial::MessageStage;
 use alloc::format;
@@ -7,25 +9,39 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use espbench_model::sample::Cause;
 
-/// Returns the part that most of a message's time goes to, and its share. A queue in the application
-/// is an effect: the part behind it is named.
-pub(super) fn largest_of_time(point: &PointEstimates) -> Option<(String, f64)> {
-    let (first, share) = largest(point, &MessageStage::ALL)?;
+fn share(of: &str, part: impl Into<String>, share: f64) -> LimitShare {
+    LimitShare { of: of.into(), part: part.into(), share }
+}
+
+/// Returns the part that most of a device's charge goes to; of the battery's, where there is one.
+pub(super) fn share_of_charge(
+    point: &PointEstimates,
+    battery: Option<&Battery>,
+) -> Option<LimitShare> {
+    let largest = point.energy.as_ref()?.largest_part(battery)?;
+    Some(share("charge", largest.name, largest.share))
+}
+
+/// Returns the part that most of a message's time goes to. A queue in the application is an effect: the part behind it is
+/// named.
+pub(super) fn share_of_latency(point: &PointEstimates) -> Option<LimitShare> {
+    let (first, part) = largest(point, &MessageStage::ALL)?;
+    let latency = |name: String| share("latency", name, part);
     if first != MessageStage::Queue {
-        return Some((first.name().into(), share));
+        return Some(latency(first.name().into()));
     }
     if holds(point) {
-        return Some(("a queue behind waiting for acknowledgements".into(), share));
+        return Some(latency("a queue behind waiting for acknowledgements".into()));
     }
     let rest = MessageStage::ALL.map(|it| if it == first { MessageStage::Air } else { it });
     let behind = largest(point, &rest).map(|it| format!("a queue behind {}", it.0.name()));
-    Some((behind.unwrap_or_else(|| first.name().into()), share))
+    Some(latency(behind.unwrap_or_else(|| first.name().into())))
 }
 
-/// Returns the cause of most losses, and its share.
-pub(super) fn largest_of_loss(point: &PointEstimates) -> Option<(String, f64)> {
+/// Returns the cause of most losses.
+pub(super) fn share_of_loss(point: &PointEstimates) -> Option<LimitShare> {
     let (cause, _) = point.causes.iter().max_by_key(|it| *it.1)?;
-    Some((name(*cause), cause_share(point, *cause)))
+    Some(share("loss", name(*cause), cause_share(point, *cause)))
 }
 
 /// Names the stage that most of a message's time goes to, with its share. A queue in the

@@ -129,6 +129,13 @@ pub struct PointEstimates {
 }
 
 impl OperatingPoint {
+    /// Returns the settings that tell its results from those of other points.
+    pub(super) fn of_point(&self) -> impl Iterator<Item = settings::Setting> {
+        let profile = Some(&self.profile).filter(|it| !it.is_empty());
+        let profile = profile.and_then(|it| Name::new(it)).map(settings::Setting::Profile);
+        Name::new(&self.rate).map(settings::Setting::PhyRate).into_iter().chain(profile)
+    }
+
     /// Returns its own chip where profiles are compared, else the one of all.
     pub(super) fn chip_or(&self, of_all: &str) -> String {
         if self.chip.is_empty() { of_all.into() } else { self.chip.clone() }
@@ -272,7 +279,7 @@ impl PointEstimates {
                 ..id.clone()
             };
             let mut all = shared.clone();
-            all.extend(Name::new(&self.setting.rate).map(settings::Setting::PhyRate));
+            all.extend(self.setting.of_point());
             let profile =
                 Name::new(&self.setting.profile).filter(|_| !self.setting.profile.is_empty());
             all.extend(profile.map(settings::Setting::Profile));

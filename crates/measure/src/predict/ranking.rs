@@ -1,6 +1,6 @@
 //! Order of rates and of profiles, and the answer which is the best.
 
-use super::card::{PredictionRow, RowStanding, overlap};
+use super::card::{LimitShare, PredictionRow, RowStanding, overlap};
 use super::limit;
 use super::point::PointEstimates;
 use super::range::{metres_of, range_words};
@@ -103,25 +103,19 @@ impl PredictAnswer {
             self.points.iter().filter(|it| self.lacks_pulses(it)).map(|it| self.name(it)).collect();
         let battery = self.battery.as_ref().filter(|_| !without.is_empty())?;
         Some(format!(
-            "{} cannot give the pulses of {} while it sends: it needs a large capacitor, or another battery.",
+            "{} cannot give the pulses of {} while they send: put a large capacitor beside it, or take another battery.",
             battery.name,
             without.join(", ")
         ))
     }
 
-    /// Returns the largest part of what ranks a profile, with its share.
-    pub(super) fn limits_rank(&self, point: &PointEstimates) -> Option<String> {
+    /// Returns the largest part of what ranks a profile.
+    pub(super) fn limits_rank(&self, point: &PointEstimates) -> Option<LimitShare> {
         if self.question != PredictQuestion::Profiles {
             return None;
         }
-        let (part, share) = match &point.energy {
-            Some(energy) if self.ranks_charge() => {
-                let largest = energy.largest_part(self.battery.as_ref())?;
-                (largest.name.into(), largest.share)
-            }
-            _ => limit::largest_of_time(point)?,
-        };
-        Some(format!("{part} {:.0} %", 100.0 * share))
+        let charge = || limit::share_of_charge(point, self.battery.as_ref());
+        if self.ranks_charge() { charge() } else { limit::share_of_latency(point) }
     }
 
     /// Returns the parts of a profile's charge that rest on constants of low confidence, where they matter.

@@ -12,10 +12,9 @@ use super::{figures, tables};
 use crate::cell::{Cell, Identity};
 use crate::report::{Report, add_run, known};
 use crate::run::RunFacts;
-use crate::settings::{Setting, Settings};
+use crate::settings::Settings;
 use alloc::string::String;
 use alloc::vec::Vec;
-use espbench_model::workload::Name;
 
 /// Question of a prediction.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -136,9 +135,7 @@ fn life_cell(answer: &PredictAnswer, point: &PointEstimates, id: &Identity) -> O
         ..id.clone()
     };
     let mut settings = answer.settings.clone();
-    settings.extend(Name::new(&point.setting.rate).map(Setting::PhyRate));
-    let profile = Name::new(&point.setting.profile).filter(|_| !point.setting.profile.is_empty());
-    settings.extend(profile.map(Setting::Profile));
+    settings.extend(point.setting.of_point());
     let cell = Cell::of(hours, id, "h", crate::cell::Origin::Simulated);
     Some(Cell { settings, ..cell })
 }

@@ -21,6 +21,7 @@ use crate::run::{Recorded, RunFacts};
 use crate::summary::{SummaryContext, summarize};
 use crate::table::{self, Table};
 use crate::truth::{Documents, Truth, truth};
+use crate::units::conversion;
 use crate::warning::{self, Advice, Warning};
 use crate::wifi;
 use alloc::borrow::Cow;
@@ -270,12 +271,14 @@ impl Builder {
 /// Returns whether advice asks the lab for another rate than a document's: what the devices kept of it is the figure that
 /// stands beside the document's.
 fn is_of_document(warning: &Warning, comparisons: &[Comparison]) -> bool {
+    let Advice::SenderBehind { unit, .. } = &warning.advice else { return false };
     let is_beside = |it: &Comparison| {
         it.ratio.is_some()
             && it.ours.origin == Origin::Simulated
             && it.ours.test.number == Some(warning.cell)
+            && conversion(&it.ours.unit, unit).is_some()
     };
-    matches!(warning.advice, Advice::SenderBehind { .. }) && comparisons.iter().any(is_beside)
+    comparisons.iter().any(is_beside)
 }
 
 /// Says that jobs for all devices served a part of them, of which there is no time for all: in one sentence, of the cell

@@ -86,8 +86,7 @@ pub(crate) fn peak_ma(recorded: &Recorded) -> Option<f64> {
     counters.iter().filter_map(current).reduce(f64::max)
 }
 
-/// Returns how many messages arrived; copies count once.
-/// Returns the messages of the device whose charge is known that arrived: of several devices it is the first one.
+/// Returns how many messages arrived of the device whose charge is known, the first of several; copies count once.
 fn delivered(recorded: &Recorded) -> u64 {
     let is_lone = series::devices(recorded) == 1;
     let is_own = |link: Link| is_lone || link == Link(0);

@@ -44,7 +44,8 @@ impl CheckAsked {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PredictAsked {
-    /// Devices that send: `60`, `[10, 30, 60]` or `"1..200"`; without it the largest fleet that keeps `loss` or `p99`.
+    /// Devices that send: `60`, `[10, 30, 60]` or `"1..200"`; one number where profiles are compared. Without it those of `lab`, with `loss`
+    /// or `p99` the largest fleet that keeps them; 20 where profiles are compared.
     devices: Option<Number>,
     /// Time between two messages of a device, such as 5s; 1s without it.
     every: Option<String>,

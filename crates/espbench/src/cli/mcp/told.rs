@@ -147,7 +147,7 @@ pub(super) struct PredictionTold {
     #[serde(skip_serializing_if = "Option::is_none")]
     profile: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    limited_by: Option<String>,
+    limited_by: Option<ShareTold>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     little_known: Vec<String>,
 }
@@ -189,6 +189,11 @@ impl Answer for PredictTold {
         let Some(card) = report.prediction else {
             return Err("the answer has no prediction".into());
         };
+        let share = |it: espbench_measure::predict::card::LimitShare| ShareTold {
+            of: it.of,
+            part: it.part,
+            share: Four(it.share),
+        };
         let row = |it: espbench_measure::predict::card::PredictionRow| PredictionTold {
             devices: it.devices,
             rate: it.rate,
@@ -198,13 +203,8 @@ impl Answer for PredictTold {
             own_busy_percent: it.own_busy_percent.map(Four),
             life_days: it.life_days.map(Into::into),
             profile: Some(it.profile).filter(|it| !it.is_empty()),
-            limited_by: it.limited_by,
+            limited_by: it.limited_by.map(share),
             little_known: it.little_known,
-        };
-        let share = |it: espbench_measure::predict::card::LimitShare| ShareTold {
-            of: it.of,
-            part: it.part,
-            share: Four(it.share),
         };
         Ok(Self {
             origin: Origin::Simulated.name(),

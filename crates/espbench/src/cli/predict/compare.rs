@@ -2,7 +2,7 @@
 
 use super::bench::{RoomPool, checked, sent};
 use super::fleet::DEVICES_MAX;
-use super::options::{Common, ProfileChoice, rate};
+use super::options::{Common, DEVICES, ProfileChoice, rate};
 use super::write;
 use crate::cli::output;
 use crate::user_error::UserError;
@@ -19,9 +19,6 @@ All devices and the listener have the same profile, and all profiles stand in th
 current that each draws ranks them, else the latency; those whose intervals overlap tie. What is not known of
 the battery is the same for all: it is in the days and not in the rank. Parts of a chip's charge that are little
 known are named in its row. Every figure is simulated.";
-
-/// Devices, if nothing else is said.
-const DEVICES: u32 = 20;
 
 /// Flags.
 #[derive(Clone, Debug, clap::Args)]
@@ -63,28 +60,31 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut profiles: Vec<(Predictor, WifiMode)> = Vec::new();
     let (mut left_out, mut refusal) = (Vec::new(), None);
     for name in asked.names() {
-        let predictor = checked(&with(&name))?;
-        match sent(&predictor, args.phy_rate) {
-            Ok(mode) => profiles.push((predictor, mode)),
-            // Of all chips those are compared that send the rate.
+        let one = || {
+            let predictor = checked(&with(&name))?;
+            let mode = sent(&predictor, args.phy_rate)?;
+            anyhow::Ok((predictor, mode))
+        };
+        match one() {
+            Ok(profile) => profiles.push(profile),
+            // Of all chips those are compared that can do what is asked.
             Err(why) if *asked == ProfileChoice::All => {
                 left_out.push(name);
                 refusal.get_or_insert(why);
             }
-            Err(why) => return Err(why.into()),
+            Err(why) => return Err(why),
         }
     }
-    if let (true, Some(why)) = (profiles.len() < 2, refusal) {
-        return Err(why.into());
-    }
+    let why = match refusal {
+        Some(why) if profiles.len() < 2 => return Err(why),
+        other => other,
+    };
     let first = &profiles[0].0;
-    let own = args.common.place.lab.as_ref().map(|_| first.own_devices());
-    let devices = args.devices.or(own).unwrap_or(DEVICES);
+    let devices = args.common.devices(args.devices, first).unwrap_or(DEVICES);
     let mut rooms = RoomPool::new(args.common.threads(), args.common.quiet)?;
     let mut answer = predict::compare(&profiles, devices, &mut rooms)?;
-    if let (Some(mode), false) = (args.phy_rate, left_out.is_empty()) {
-        let names = left_out.join(", ");
-        answer.remarks.push(format!("left out, since they do not send {mode}: {names}"));
+    if let Some(why) = why {
+        answer.remarks.push(format!("left out: {} ({why:#})", left_out.join(", ")));
     }
     rooms.end();
     write("compare", &args.common, first, &answer, &rooms)

@@ -3,6 +3,7 @@
 use super::bench::{bench, sent};
 use super::options::{Common, limit, rate};
 use super::write;
+use crate::cli::common::idle;
 use crate::cli::output;
 use crate::user_error::UserError;
 use espbench_dot11::radio::WifiMode;
@@ -24,6 +25,10 @@ All devices but the first send to the first, which listens. Without --devices a 
 limits, the largest number that keeps them is looked for. Of a lab, only one whose last group has
 [group.line], .grid, .ring or .cluster has places for any number. Every figure is simulated.";
 
+/// Largest fleet and longest time of a search, if nothing else is said.
+const MOST: u32 = 1000;
+const TIME_LIMIT: Duration = Duration::from_secs(30);
+
 /// Flags.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
@@ -32,14 +37,13 @@ pub(super) struct Args {
     /// with limits the largest fleet that keeps them]
     #[arg(long, value_name = "DEVICES")]
     devices: Option<Numbers>,
-    /// Largest fleet to try
-    #[arg(long, value_name = "DEVICES", default_value_t = 1000, conflicts_with = "devices",
+    /// Largest fleet to try [default: 1000]
+    #[arg(long, value_name = "DEVICES", conflicts_with = "devices",
         value_parser = clap::value_parser!(u32).range(1..=i64::from(DEVICES_MAX)))]
-    most: u32,
-    /// Longest time that the search for the largest fleet may take; a longer one is finer
-    #[arg(long, value_name = "TIME", default_value = "30s", conflicts_with = "devices",
-        value_parser = time_limit)]
-    time_limit: Duration,
+    most: Option<u32>,
+    /// Longest time that the search for the largest fleet may take; a longer one is finer [default: 30s]
+    #[arg(long, value_name = "TIME", conflicts_with = "devices", value_parser = time_limit)]
+    time_limit: Option<Duration>,
     /// PHY rate: 1M, 5.5M-short, 54M, HT20-MCS7, HT40-MCS7-SGI, HE20-MCS9, LR-250K, … [default: the lab's, in
     /// rooms 1M, in 5 GHz 6M]
     #[arg(long, value_parser = rate)]
@@ -106,10 +110,15 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     output::check(&common.output)?;
     let (predictor, mut rooms) = bench(common)?;
     // What the lab refuses is told first: with it no number of devices helps.
-    let own = common.place.lab.as_ref().map(|_| vec![predictor.own_devices()]);
-    let numbers = args.devices.as_ref().map(|it| it.0.clone());
     let has_limits = setup.limits != FleetLimits::default();
-    let numbers = numbers.or_else(|| own.filter(|_| !has_limits));
+    let own = common.devices(None, &predictor).filter(|_| !has_limits);
+    let of_search = [(args.most.is_some(), "--most"), (args.time_limit.is_some(), "--time-limit")];
+    if let (Some((_, flag)), Some(_)) = (of_search.iter().find(|it| it.0), own) {
+        return Err(idle(flag, "without limits", "add --loss or --p99, or leave it out")
+            .because("a lab has its own number of devices where nothing is looked for")
+            .into());
+    }
+    let numbers = args.devices.as_ref().map(|it| it.0.clone()).or_else(|| Some(vec![own?]));
     if numbers.is_none() && !has_limits {
         return Err(UserError::new("neither a number of devices nor limits of the largest fleet")
             .because("without --devices the largest fleet that keeps limits is looked for")
@@ -120,7 +129,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let answer = match &numbers {
         Some(numbers) => predict::fleet(&predictor, numbers, mode, &mut rooms)?,
         None => {
-            let limits = SearchLimits { most: args.most, time: args.time_limit };
+            let (most, time) = (args.most.unwrap_or(MOST), args.time_limit.unwrap_or(TIME_LIMIT));
+            let limits = SearchLimits { most, time };
             predict::largest_fleet(&predictor, limits, mode, &mut rooms)?
         }
     };

@@ -89,12 +89,10 @@ fn write(
     answer: &PredictAnswer,
     rooms: &RoomPool,
 ) -> anyhow::Result<ExitCode> {
-    let mut facts = predictor.facts(name);
-    if answer.question == PredictQuestion::Profiles {
-        // Each row has its own.
-        facts.site.chip.clear();
-        facts.host.retain(|name, _| !["profile", "sdkconfig"].contains(&name.as_str()));
-    }
+    let facts = match answer.question {
+        PredictQuestion::Profiles => predictor.facts_of_profiles(name),
+        _ => predictor.facts(name),
+    };
     let mut report = report(&facts, answer);
     if common.place.lab.is_some() {
         report.overridden = predictor.set_of_lab(answer)?;

@@ -6,7 +6,7 @@ use crate::sys;
 use crate::user_error::UserError;
 use clap::ValueEnum;
 use espbench_dot11::radio::{Channel, WifiMode};
-use espbench_engine::predict::{PredictSetup, QUEUE};
+use espbench_engine::predict::{PredictSetup, Predictor, QUEUE};
 use espbench_measure::plan::DEFAULT_SEED;
 use espbench_measure::predict::FleetLimits;
 use espbench_measure::predict::battery::{Battery, BatteryDoubts};
@@ -20,6 +20,9 @@ use espbench_sim::lab::predict::load::{PAYLOAD_MAX, PAYLOAD_MIN};
 use espbench_sim::lab::predict::sleep::{SleepMode, SleepPlan};
 use std::str::FromStr;
 use std::time::Duration;
+
+/// Devices of a room that is compared by rates or profiles, if nothing else is said.
+pub(super) const DEVICES: u32 = 20;
 
 /// To whom the devices send.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -524,6 +527,11 @@ impl Common {
             }
         }
         self.check_sleep()
+    }
+
+    /// Returns the number of devices: what was asked, else that of a named lab; `None` of a room.
+    pub(super) fn devices(&self, asked: Option<u32>, predictor: &Predictor) -> Option<u32> {
+        asked.or_else(|| self.place.lab.as_ref().map(|_| predictor.own_devices()))
     }
 
     /// Returns the number of worker threads.

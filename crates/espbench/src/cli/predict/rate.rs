@@ -2,7 +2,7 @@
 
 use super::bench::{bench, sent};
 use super::fleet::DEVICES_MAX;
-use super::options::{Common, To, rate};
+use super::options::{Common, DEVICES, To, rate};
 use super::write;
 use crate::cli::output;
 use crate::user_error::UserError;
@@ -51,9 +51,6 @@ const USUAL: [&str; 22] = [
     "HT20-MCS6",
     "HT20-MCS7",
 ];
-
-/// Devices, if nothing else is said.
-const DEVICES: u32 = 20;
 
 /// Flags.
 #[derive(Clone, Debug, clap::Args)]
@@ -220,8 +217,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     output::check(&common.output)?;
     let (predictor, mut rooms) = bench(common)?;
     args.phy_rates.check(&predictor)?;
-    let own = common.place.lab.as_ref().map(|_| predictor.own_devices());
-    let devices = args.devices.or(own).unwrap_or(DEVICES);
+    let devices = common.devices(args.devices, &predictor).unwrap_or(DEVICES);
     let answer = predict::rate(&predictor, devices, &args.phy_rates.modes, &mut rooms)?;
     rooms.end();
     super::readable(&answer)?;

@@ -5,7 +5,8 @@
 //! - `message_rate_offered`: messages that came due, over the time in which they did.
 //! - `message_rate`: messages that reached the subscriber, over the time until the last one came, or
 //!   until the last one was due where that is later. Its interval is the t interval of the seconds
-//!   that the receiver counted, where there are three or more.
+//!   that the receiver counted, where there are three or more: about the rate itself where that lies
+//!   outside of it.
 //! - `queue_drop_rate`: messages a second that never entered the client's own queue (the "about 5 a
 //!   second" of the published benchmark of Smooth's MQTT).
 //! - `loss`: of the messages due, those that did not reach the subscriber, for whatever cause, with
@@ -42,7 +43,7 @@ use crate::search::{REPETITIONS, RateSearch};
 use crate::series::{MessageSpan, message_rate};
 use crate::summary::{CellColumns, SummaryContext};
 use crate::units::print_duration;
-use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -200,7 +201,10 @@ impl MqttCells<'_> {
         };
         let offered = over(tally.due, tally.due, tally.offering);
         self.push("message_rate_offered", RATE, offered, None);
-        let seconds = seconds(recorded);
+        let seconds = match crate::series::devices(recorded) {
+            1 => seconds(recorded),
+            _ => seconds_of_all(recorded, tally.delivering),
+        };
         let spread =
             if seconds.len() < FEWEST_SECONDS { Estimate::default() } else { mean_t(&seconds) };
         // Where nothing came, nothing was measured.
@@ -369,7 +373,7 @@ fn sureness(workload: &MqttRate, search: &RateSearch, messages: u64) -> String {
 /// whole second takes long.
 fn about(rate: Estimate, seconds: &Estimate) -> Estimate {
     let (Some(value), Some(low), Some(high)) = (rate.value, seconds.low, seconds.high) else {
-        return Estimate { low: seconds.low, high: seconds.high, ..rate };
+        return rate;
     };
     let half = (high - low) / 2.0;
     let [low, high] = if (low..=high).contains(&value) {
@@ -380,7 +384,7 @@ fn about(rate: Estimate, seconds: &Estimate) -> Estimate {
     Estimate { low: Some(low), high: Some(high), ..rate }
 }
 
-/// Returns the messages received in each whole second of the receiver: of several devices those of all.
+/// Returns the messages received in each whole second of the receiver.
 fn seconds(recorded: &Recorded) -> Vec<f64> {
     let all: Vec<&Interval> = recorded
         .samples
@@ -391,12 +395,23 @@ fn seconds(recorded: &Recorded) -> Vec<f64> {
         })
         .collect();
     let whole = all.iter().map(|i| i.end.since(i.start)).max();
-    let links: BTreeSet<Link> = all.iter().map(|i| i.link).collect();
-    let mut by_number: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
-    for interval in all.into_iter().filter(|i| Some(i.end.since(i.start)) == whole) {
-        by_number.entry(interval.seq).or_default().extend(message_rate(interval));
+    all.into_iter()
+        .filter(|i| Some(i.end.since(i.start)) == whole)
+        .filter_map(message_rate)
+        .collect()
+}
+
+/// Returns the messages of several devices that came in each whole second, from when the first one was due.
+fn seconds_of_all(recorded: &Recorded, delivering: f64) -> Vec<f64> {
+    let Some(begin) = probes(recorded).map(|it| it.due).min() else { return Vec::new() };
+    let mut seconds = alloc::vec![0.0; delivering as usize];
+    for probe in probes(recorded).filter(|it| it.fate == Fate::Delivered) {
+        let at = probe.received.map(|it| it.since(begin).as_secs() as usize);
+        if let Some(count) = at.and_then(|it| seconds.get_mut(it)) {
+            *count += 1.0;
+        }
     }
-    by_number.into_values().filter(|it| it.len() == links.len()).map(|it| it.iter().sum()).collect()
+    seconds
 }
 
 /// Returns the note on a stage's times: steps that they cluster at, and messages that they leave

@@ -20,7 +20,7 @@ use crate::kind::TestKind;
 use crate::run::Recorded;
 use crate::series::{devices, message_rate};
 use crate::summary::{CellColumns, IN_FLIGHT, IN_FLIGHT_END, SummaryContext};
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::vec::Vec;
 use espbench_model::sample::{Link, Observer, Sample};
@@ -69,7 +69,8 @@ pub(super) fn summarize(
         ..cell(metric, estimate)
     }));
     let links = by_link(recorded, headline);
-    let mean = |it: &BTreeMap<u64, f64>| it.values().sum::<f64>() / it.len() as f64;
+    let runs = rates.len().max(1) as f64;
+    let mean = |it: &BTreeMap<u64, f64>| it.values().take(rates.len()).sum::<f64>() / runs;
     let mut stations: Vec<f64> = links.values().map(mean).collect();
     // A device that did not come through has sent nothing.
     stations.resize(stations.len().max(usize::from(devices(recorded))), 0.0);
@@ -116,12 +117,15 @@ pub(crate) fn over_runs(rates: &[f64]) -> [(&'static str, Estimate); 4] {
     ]
 }
 
-/// Returns the messages per second of each run, in order: of several devices the sum of those that all did which did any.
+/// Returns the messages per second of each run, in order: of several devices the sum, to which a device that did not do a
+/// run adds nothing. What a stop cut is left out.
 fn rates(recorded: &Recorded, observer: Observer) -> Vec<f64> {
     let links = by_link(recorded, observer);
-    let Some(first) = links.values().next() else { return Vec::new() };
-    let sum = |run: &u64| links.values().map(|it| it.get(run)).sum::<Option<f64>>();
-    first.keys().filter_map(sum).collect()
+    let runs: BTreeSet<u64> = links.values().flat_map(|it| it.keys().copied()).collect();
+    let is_whole =
+        |run: &u64| !recorded.is_stopped() || links.values().all(|it| it.contains_key(run));
+    let sum = |run: u64| links.values().filter_map(|it| it.get(&run)).sum();
+    runs.into_iter().filter(is_whole).map(sum).collect()
 }
 
 /// Returns the messages per second of each run by its number, by the device that sent them.
@@ -238,6 +242,20 @@ mod tests {
         assert_eq!(value("message_rate_station"), Some(200.0));
         assert_eq!(value("fairness"), Some(0.8));
         assert_eq!(cells.iter().filter(|c| c.id.metric == "message_rate").count(), 2);
+    }
+
+    /// A device that stops early has sent nothing in the runs that it did not do.
+    #[test]
+    fn a_device_that_stops_early_counts_in_every_run() {
+        let run = |link: u16, seq, n| match second(Observer::Sender, seq, n) {
+            Sample::Interval(it) => Sample::Interval(Interval { link: Link(link), ..it }),
+            other => other,
+        };
+        let samples = vec![run(0, 0, 100), run(1, 0, 300), run(1, 1, 300)];
+        let cells = cells(samples, None, Origin::Simulated);
+        let value = |metric| value(&cells, metric);
+        assert_eq!(value("message_rate_avg"), Some(350.0));
+        assert_eq!(value("message_rate_station"), Some(175.0));
     }
 
     #[test]
