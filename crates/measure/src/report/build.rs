@@ -10,7 +10,7 @@ use super::{
 };
 use crate::air::{self, AirChapter};
 use crate::bounds;
-use crate::cell::{Cell, Identity, Origin, TestFacts};
+use crate::cell::{Cell, Identity, TestFacts};
 use crate::compare::{Comparison, compare};
 use crate::figure::{self, Figure};
 use crate::kind;
@@ -20,7 +20,7 @@ use crate::predict::battery::Battery;
 use crate::run::{Recorded, RunFacts};
 use crate::summary::{SummaryContext, summarize};
 use crate::table::{self, Table};
-use crate::truth::{Documents, Truth, truth};
+use crate::truth::{CellDeviation, Documents, Truth, truth};
 use crate::units::conversion;
 use crate::warning::{self, Advice, Warning};
 use crate::wifi;
@@ -219,10 +219,10 @@ impl Builder {
         let published = if self.facts.own_lab { &[] } else { published };
         let published = &limited(published, &self.published);
         let comparisons = compare(&ours, published);
-        warnings.retain(|it| !is_of_document(it, &comparisons));
         let truth_of = |documents| truth(&ours, published, documents);
         let (truth, truth_wifi) = (truth_of(Documents::EspNow), truth_of(Documents::Wifi));
         let truths: Vec<&Truth> = truth.iter().chain(&truth_wifi).collect();
+        warnings.retain(|it| !is_of_document(it, &truths));
         let evidence = Evidence { truths: &truths, comparisons: &comparisons };
         let step_ns = overhead.map(|it| it.clock_step_ns);
         let checks = Checks::of(&self.facts.plan_text, &self.digests);
@@ -270,15 +270,12 @@ impl Builder {
 
 /// Returns whether advice asks the lab for another rate than a document's: what the devices kept of it is the figure that
 /// stands beside the document's.
-fn is_of_document(warning: &Warning, comparisons: &[Comparison]) -> bool {
+fn is_of_document(warning: &Warning, truths: &[&Truth]) -> bool {
     let Advice::SenderBehind { unit, .. } = &warning.advice else { return false };
-    let is_beside = |it: &Comparison| {
-        it.ratio.is_some()
-            && it.ours.origin == Origin::Simulated
-            && it.ours.test.number == Some(warning.cell)
-            && conversion(&it.ours.unit, unit).is_some()
+    let is_beside = |it: &CellDeviation| {
+        it.number == Some(warning.cell) && conversion(&it.unit, unit).is_some()
     };
-    comparisons.iter().any(is_beside)
+    truths.iter().flat_map(|it| &it.rows).any(is_beside)
 }
 
 /// Says that jobs for all devices served a part of them, of which there is no time for all: in one sentence, of the cell

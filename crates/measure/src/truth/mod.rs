@@ -44,6 +44,9 @@ pub struct CellDeviation {
     /// Cell that it was of.
     #[serde(flatten)]
     pub id: Identity,
+    /// Number of our test in the run's plans, from 1, while the report is made.
+    #[serde(skip)]
+    pub number: Option<u32>,
     /// Unit of all its values.
     pub unit: String,
     /// The published value as printed.
@@ -261,6 +264,7 @@ impl CellDeviation {
             (nearest != 0.0).then(|| simulated / nearest - 1.0)
         };
         Self {
+            number: None,
             id: Identity::default(),
             unit: String::new(),
             published: 0.0,
@@ -306,6 +310,7 @@ fn row<'a>(simulated: &[&'a Cell], pair: &Pair<'a>) -> Option<(CellDeviation, &'
     let group = kind.group(published);
     let row = CellDeviation {
         id: published.id.clone(),
+        number: ours.test.number,
         unit: published.unit.clone(),
         published: value,
         fitted: constant(published),
