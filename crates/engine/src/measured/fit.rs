@@ -249,8 +249,9 @@ mod tests {
 
     #[test]
     fn faults_name_line_and_column() {
-        let said =
-            |row: &str| parse_constants(&format!("{}\n{row}\n", COLUMNS.join(","))).unwrap_err();
+        let said = |row: &str| {
+            parse_constants(&alloc::format!("{}\n{row}\n", COLUMNS.join(","))).unwrap_err()
+        };
         assert_eq!(said("esp32,a.b,1 2,3,0,rank,esp32,"), "line 2, fitted: `3` is no value of it");
         assert_eq!(
             said("esp32,a.b,1 x,1,0,rank,esp32,"),

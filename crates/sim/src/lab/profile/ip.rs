@@ -54,7 +54,8 @@ pub struct IpCosts {
     pub wifi_sent: Cost,
     /// Wi-Fi task: CCMP of one frame where the hardware has none; nothing where it has.
     pub wifi_cipher: Cost,
-    /// lwIP's task, once for as many packets as there are dynamic RX buffers: the driver had run out of them.
+    /// lwIP's task, where new dynamic RX buffers come after the driver had run out of them; at most once for that number of
+    /// packets.
     pub refill: Cost,
     /// lwIP's task: a datagram received.
     pub udp_receive: Cost,

@@ -124,8 +124,9 @@ pub(super) struct Esp {
     pub(super) arrived: VecDeque<(u64, Handle)>,
     /// Packets that wait for lwIP's task: they have a dynamic RX buffer, and a place in its mailbox.
     pub(super) mailbox: u16,
-    /// Packets that went up since the driver had run out of dynamic RX buffers and got new ones; and whether it has again.
+    /// Packets that went up since the driver got new dynamic RX buffers.
     pub(super) since_refill: u16,
+    /// The driver has run out of them.
     pub(super) ran_out: bool,
     /// Packets in TX buffers.
     pub(super) tx: u16,

@@ -127,16 +127,18 @@ impl<W: Tap> Lab<'_, W> {
         let field = &mut self.medium.net.field;
         let number = field.machines.len();
         let of_pc = field.machines.get(usize::from(pc.0)).map(|it| (it.place, &it.body));
-        let (place, forward) = match of_pc {
+        let (place, router) = match of_pc {
             Some((place @ MachinePlace::Wire(_), Body::Pc(pc))) => {
-                (place, pc.setup.wire.map(|it| it.forward).unwrap_or_default())
+                (place, pc.setup.wire.unwrap_or_default())
             }
             _ => {
                 let first = field.lan.first().copied().unwrap_or_default();
-                (MachinePlace::Wire(first), Delay::default())
+                (MachinePlace::Wire(first), Wire { forward: Delay::default(), ..Wire::default() })
             }
         };
-        let wire = Wire { delay: Delay::default(), forward, ..Wire::default() };
+        // What the router does of a packet, on a wire that takes no time.
+        let Wire { forward, gather, .. } = router;
+        let wire = Wire { delay: Delay::default(), forward, gather, ..Wire::default() };
         let setup = PcSetup { turn: Delay::default(), wire: Some(wire), ..PcSetup::default() };
         let kind = MachineKind::Pc(setup);
         let machine = Machine::new(seed, number, MachineSetup { place, stack: Stack::pc(), kind });

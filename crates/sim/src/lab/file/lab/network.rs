@@ -124,7 +124,7 @@ impl Build<'_> {
             forward: delay(layers, TABLE, "forward_us", "forward_random_us", 50.0),
             gather: Gather {
                 after: us(number("gather_us", 0.0)),
-                most: number("gather_frames", 1.0) as u16,
+                most: number("gather_frames", 1000.0) as u16,
             },
         })
     }

@@ -86,7 +86,7 @@ pub(super) const GROUPS: &[ConstantGroup<Profile>] = &[
     cost!(
         refill,
         ip.refill,
-        "lwIP's task, once for as many packets as there are dynamic RX buffers: the driver had run out of them"
+        "lwIP's task, where new dynamic RX buffers come after the driver had run out of them; at most once for that number of packets"
     ),
     cost!(udp_receive, ip.udp_receive, "lwIP's task: a datagram received"),
     cost!(udp_send, ip.udp_send, "lwIP's task: a datagram sent"),
