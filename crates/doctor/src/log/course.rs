@@ -2,24 +2,68 @@
 //! then is in order; what stays down, or fails again and again, is not.
 
 use super::event::{LogEvent, SignName, WordCause};
+use super::quiet::hash;
 
 /// Time behind a failure after which it would have come again, in milliseconds.
-const PAST_MS: u64 = 300_000;
+pub(super) const PAST_MS: u64 = 300_000;
 
 /// A line stands for so many milliseconds where no time is known.
 const LINE_MS: u64 = 1000;
 
+/// Sign of a client that the device's own server accepts.
+pub(crate) const ACCEPTED: SignName = SignName("client-accepted");
+
 /// Sign of a host that answers.
 const ANSWERED: SignName = SignName("ping-answered");
 
+/// Sign of a clock that was set by a server, whose name was found for that.
+const SYNCED: SignName = SignName("clock-set");
+
+/// Tasks that are kept of one failure: what fails is told by each part above it.
+const TASKS: usize = 6;
+
+/// A kind of failures of connections.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum FailureKind {
+    /// Of any connection.
+    #[default]
+    Any,
+    /// Of a client of the device's own server.
+    Client,
+    /// Of an answer to a ping.
+    Ping,
+}
+
+impl FailureKind {
+    /// Returns the kind of a failure.
+    const fn of(event: &LogEvent) -> Self {
+        match event {
+            LogEvent::ClientLeft => Self::Client,
+            LogEvent::PingLost => Self::Ping,
+            _ => Self::Any,
+        }
+    }
+}
+
 /// `WIFI_REASON_BSS_TRANSITION_DISASSOC`
-const ROAMS: u8 = 12;
+pub(crate) const BSS_TRANSITION: u8 = 12;
 
 /// So long before a log's end a failure may be why it ends, in milliseconds.
 const END_MS: u64 = 60_000;
 
 /// Failures within this time are of one moment, in milliseconds.
 const MOMENT_MS: u64 = 2000;
+
+/// A task of a program, by its log tag: a hash of it, 0 without one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct TaskName(u64);
+
+impl TaskName {
+    /// Names the task of a tag.
+    pub(super) fn of(tag: &str) -> Self {
+        Self(if tag.is_empty() { 0 } else { hash(tag.bytes()) })
+    }
+}
 
 /// A place in a log, with its time where one is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -97,10 +141,25 @@ pub struct PartCourse {
     first: Option<LogPoint>,
     /// Last failure.
     last: LogPoint,
+    /// Tasks whose failures are open, the first ones.
+    tasks: [Option<TaskName>; TASKS],
+    /// Kind of what is open.
+    kind: FailureKind,
 }
 
 impl PartCourse {
-    const fn fails(&mut self, at: LogPoint) {
+    fn fails(&mut self, at: LogPoint, task: TaskName, kind: FailureKind) {
+        if !self.is_open {
+            (self.tasks, self.kind) = ([None; TASKS], kind);
+        }
+        if self.kind != kind {
+            self.kind = FailureKind::Any;
+        }
+        if !self.is_of(task)
+            && let Some(room) = self.tasks.iter_mut().find(|it| it.is_none())
+        {
+            *room = Some(task);
+        }
         let is_same = self.is_open && at.is_same_moment(self.last);
         self.moments = if self.is_open { self.moments + !is_same as u64 } else { 1 };
         self.all += !is_same as u64;
@@ -115,6 +174,18 @@ impl PartCourse {
         self.good += self.is_open as u64;
         self.worked = true;
         self.is_open = false;
+    }
+
+    /// Returns whether a failure of that task is open.
+    fn is_of(&self, task: TaskName) -> bool {
+        self.tasks.contains(&Some(task))
+    }
+
+    /// Takes in that what failed works, where all of it is of a kind.
+    fn works_of(&mut self, kind: FailureKind) {
+        if self.is_open && self.kind == kind {
+            self.works();
+        }
     }
 
     /// Returns whether it works, and has not failed since.
@@ -147,10 +218,10 @@ pub struct PartCourses {
 
 impl PartCourses {
     /// Takes an event in.
-    pub(super) fn take(&mut self, event: &LogEvent, line: u64) {
+    pub(super) fn take(&mut self, event: &LogEvent, line: u64, task: TaskName) {
         let at = LogPoint { line, at_ms: self.now.at_ms };
         if let Some(part) = failing(event) {
-            self.parts[part as usize].fails(at);
+            self.parts[part as usize].fails(at, task, FailureKind::of(event));
             // The driver asks for itself, and says where it had no answer.
             if matches!(part, CourseOf::Beacons) {
                 self.parts[part as usize].works();
@@ -165,11 +236,25 @@ impl PartCourses {
                     connections.works();
                 }
             }
-            LogEvent::Sign(ANSWERED) => self.parts[CourseOf::Connections as usize].works(),
-            LogEvent::ConnectionMade => {
-                self.parts[CourseOf::Connections as usize].works();
+            // Who comes to the device's own server shows nothing of another one.
+            LogEvent::Sign(ACCEPTED) => {
+                self.parts[CourseOf::Connections as usize].works_of(FailureKind::Client);
+            }
+            // Nor does a host that answers.
+            LogEvent::Sign(ANSWERED) => {
+                self.parts[CourseOf::Connections as usize].works_of(FailureKind::Ping);
+            }
+            LogEvent::Sign(SYNCED) if self.of(CourseOf::Names).is_of(task) => {
                 self.parts[CourseOf::Names as usize].works();
-                self.parts[CourseOf::Tls as usize].works();
+            }
+            // What one task of a program reaches shows nothing of another's server.
+            LogEvent::ConnectionMade => {
+                for part in [CourseOf::Connections, CourseOf::Names, CourseOf::Tls] {
+                    let course = &mut self.parts[part as usize];
+                    if !course.is_open || course.is_of(task) {
+                        course.works();
+                    }
+                }
             }
             LogEvent::EspNowHeard => self.parts[CourseOf::EspNow as usize].works(),
             _ => {}
@@ -183,13 +268,15 @@ impl PartCourses {
     }
 
     /// Returns how a part fared.
-    pub(super) const fn of(&self, part: CourseOf) -> PartCourse {
+    const fn of(&self, part: CourseOf) -> PartCourse {
         self.parts[part as usize]
     }
 
-    /// Puts a part's earlier course back, where its last failure was none.
-    pub(super) const fn restore(&mut self, part: CourseOf, course: PartCourse) {
-        self.parts[part as usize] = course;
+    /// Puts earlier courses of what needs the link back, where what failed since was none.
+    pub(super) fn restore(&mut self, before: &Self) {
+        for part in [CourseOf::Connections, CourseOf::Names, CourseOf::Tls] {
+            self.parts[part as usize] = before.parts[part as usize];
+        }
     }
 
     /// Returns whether a part failed at the log's end.
@@ -221,7 +308,7 @@ impl PartCourses {
 /// Returns the part whose failure an event tells.
 const fn failing(event: &LogEvent) -> Option<CourseOf> {
     Some(match event {
-        LogEvent::Disconnected(ROAMS) => CourseOf::Roams,
+        LogEvent::Disconnected(BSS_TRANSITION) => CourseOf::Roams,
         LogEvent::Disconnected(_)
         | LogEvent::Words(
             WordCause::LinkEnded | WordCause::LinkFailed | WordCause::Absent | WordCause::Password,
@@ -229,6 +316,7 @@ const fn failing(event: &LogEvent) -> Option<CourseOf> {
         LogEvent::SocketError(_)
         | LogEvent::ConnectionFailed
         | LogEvent::ClientLeft
+        | LogEvent::PingLost
         | LogEvent::Words(WordCause::Connections) => CourseOf::Connections,
         LogEvent::NameFailed | LogEvent::Words(WordCause::Names) => CourseOf::Names,
         LogEvent::TlsFailed(_) | LogEvent::Words(WordCause::Tls) => CourseOf::Tls,

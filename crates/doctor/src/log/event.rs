@@ -313,6 +313,8 @@ pub enum LogEvent {
     ConnectionFailed,
     /// A client of the device's own server ended its connection.
     ClientLeft,
+    /// A host did not answer a ping.
+    PingLost,
     /// A connection to a broker was made.
     ConnectionMade,
     /// The address of a name could not be had.

@@ -79,7 +79,13 @@ fn tls(log: &LogSummary, out: &mut Vec<CauseFinding>) {
 }
 
 pub(super) const fn is_connection(it: &LogEvent) -> bool {
-    matches!(it, LogEvent::SocketError(_) | LogEvent::ConnectionFailed | LogEvent::ClientLeft)
+    matches!(
+        it,
+        LogEvent::SocketError(_)
+            | LogEvent::ConnectionFailed
+            | LogEvent::ClientLeft
+            | LogEvent::PingLost
+    )
 }
 
 /// Returns whether connections that failed are well again.
