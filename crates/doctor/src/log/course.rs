@@ -129,6 +129,8 @@ impl CourseOf {
 pub struct PartCourse {
     /// Whether it ever worked.
     worked: bool,
+    /// Whether that was seen, and does not only follow from a link that is back.
+    reached: bool,
     /// Whether it has failed and not worked since.
     is_open: bool,
     /// Moments of failure since it last worked.
@@ -172,6 +174,7 @@ impl PartCourse {
 
     const fn works(&mut self) {
         self.good += self.is_open as u64;
+        self.reached = true;
         self.worked = true;
         self.is_open = false;
     }
@@ -233,7 +236,9 @@ impl PartCourses {
                 // With the link its connections are made anew.
                 let connections = &mut self.parts[CourseOf::Connections as usize];
                 if connections.is_open && connections.moments == 1 {
+                    let reached = connections.reached;
                     connections.works();
+                    connections.reached = reached;
                 }
             }
             // Who comes to the device's own server shows nothing of another one.
@@ -279,17 +284,22 @@ impl PartCourses {
         }
     }
 
-    /// Returns whether a part failed at the log's end.
+    /// Returns whether a part failed at the log's end: one that never worked fails as long as nothing else is told.
     #[must_use]
     pub const fn fails_at_the_end(&self, part: CourseOf) -> bool {
         let course = self.parts[part as usize];
-        course.first.is_some() && self.now.since_ms(course.last) < END_MS
+        course.first.is_some() && (!course.reached || self.now.since_ms(course.last) < END_MS)
     }
 
     /// Returns whether a part works, and has not failed since.
     #[must_use]
     pub const fn is_up(&self, part: CourseOf) -> bool {
         self.parts[part as usize].is_up()
+    }
+
+    /// Returns the line of a part's last failure.
+    pub(super) const fn last_failure(&self, part: CourseOf) -> u64 {
+        self.parts[part as usize].last.line
     }
 
     /// Returns at how many moments a part failed.

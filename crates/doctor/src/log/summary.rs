@@ -1,7 +1,7 @@
 //! Counts and settings of a whole log, with the places of its events.
 
 use super::course::{CourseOf, PAST_MS, PartCourses};
-use super::event::{LogEvent, TlsFailure, WordCause};
+use super::event::{LogEvent, ResetReason, TlsFailure, WordCause};
 use crate::matcher::RulesOfLog;
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -160,7 +160,11 @@ impl LogSummary {
     pub fn is_well(&self, part: CourseOf) -> bool {
         let is_dead = part == CourseOf::Connections && self.has_dead_session;
         let is_there = self.linked == Some(true) || part == CourseOf::EspNow;
-        is_there && !is_dead && self.courses.is_well(part)
+        // A device that starts anew behind it has made nothing good.
+        let starts =
+            |it: &LogEvent| matches!(it, LogEvent::Reset(it) if *it != ResetReason::DeepSleep);
+        let is_left = self.last_line(starts) > self.courses.last_failure(part);
+        is_there && !is_dead && !is_left && self.courses.is_well(part)
     }
 
     /// Takes back the last time of an event, where it is of that line.
