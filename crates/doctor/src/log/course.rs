@@ -302,6 +302,12 @@ impl PartCourses {
         self.parts[part as usize].last.line
     }
 
+    /// Returns whether a part was seen to work, and has not failed since.
+    pub(super) const fn is_reached(&self, part: CourseOf) -> bool {
+        let course = self.parts[part as usize];
+        course.reached && !course.is_open
+    }
+
     /// Returns at how many moments a part failed.
     #[must_use]
     pub const fn moments(&self, part: CourseOf) -> u64 {

@@ -72,7 +72,7 @@ impl Parting {
             LogEvent::Reset(ResetReason::Software | ResetReason::DeepSleep)
             | LogEvent::Associated
             | LogEvent::GotIp => {
-                if self.has_said(line) {
+                if self.has_said(line) && matches!(event, LogEvent::Reset(_)) {
                     self.leaves(line, summary);
                 }
                 *self = Self::default();
@@ -87,7 +87,7 @@ impl Parting {
             }
             // Without a word why, the program may have asked for it.
             LogEvent::ConnectionFailed | LogEvent::Words(WordCause::Connections) => {
-                let was_up = summary.courses.is_up(CourseOf::Connections);
+                let was_up = summary.courses.is_reached(CourseOf::Connections);
                 self.closed = was_up.then_some((event, line, *summary.courses));
             }
             LogEvent::SocketError(_) | LogEvent::ClientLeft => self.closed = None,
