@@ -19,6 +19,13 @@ const ANSWERED: SignName = SignName("ping-answered");
 /// Sign of a clock that was set by a server, whose name was found for that.
 const SYNCED: SignName = SignName("clock-set");
 
+/// Sign of a server that refuses a WebSocket.
+const REFUSED: SignName = SignName("websocket-refused");
+
+/// Parts that a connection makes good.
+const OF_SERVERS: [CourseOf; 4] =
+    [CourseOf::Connections, CourseOf::Names, CourseOf::Tls, CourseOf::Logins];
+
 /// Tasks that are kept of one failure: what fails is told by each part above it.
 const TASKS: usize = 6;
 
@@ -54,16 +61,25 @@ const END_MS: u64 = 60_000;
 /// Failures within this time are of one moment, in milliseconds.
 const MOMENT_MS: u64 = 2000;
 
-/// A task of a program, by its log tag: a hash of it, 0 without one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct TaskName(u64);
+/// A task of a program.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct LogTask {
+    /// Hash of its log tag, 0 without one.
+    tag: u64,
+    /// Whether its line names a broker: the client of ESP-IDF and the program have two tags for one session.
+    pub(super) of_broker: bool,
+}
 
-impl TaskName {
+impl LogTask {
     /// Names the task of a tag.
     pub(super) fn of(tag: &str) -> Self {
-        Self(if tag.is_empty() { 0 } else { hash(tag.bytes()) })
+        let tag = if tag.is_empty() { 0 } else { hash(tag.bytes()) };
+        Self { tag, of_broker: false }
     }
 }
+
+/// Task of each broker that refuses a client.
+const BROKER: u64 = 1;
 
 /// A place in a log, with its time where one is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -100,6 +116,8 @@ pub enum CourseOf {
     Names,
     /// TLS.
     Tls,
+    /// Logins at brokers and servers.
+    Logins,
     /// Beacons of the access point.
     Beacons,
     /// Frames of ESP-NOW.
@@ -109,7 +127,7 @@ pub enum CourseOf {
 }
 
 /// Parts, in the order of [`CourseOf`].
-const PARTS: usize = 7;
+const PARTS: usize = 8;
 
 impl CourseOf {
     /// Returns the time that lies between so many failures that are usual, in milliseconds.
@@ -118,7 +136,8 @@ impl CourseOf {
             // Twice an access point may start anew; what comes again and again is the complaint.
             Self::Link if times <= 2 => 1_800_000,
             Self::Link => 7_200_000,
-            Self::Connections | Self::Names | Self::Tls | Self::Beacons | Self::Roams => 300_000,
+            Self::Connections | Self::Names | Self::Tls => 300_000,
+            Self::Logins | Self::Beacons | Self::Roams => 300_000,
             Self::EspNow => 30_000,
         }
     }
@@ -144,13 +163,13 @@ pub struct PartCourse {
     /// Last failure.
     last: LogPoint,
     /// Tasks whose failures are open, the first ones.
-    tasks: [Option<TaskName>; TASKS],
+    tasks: [Option<u64>; TASKS],
     /// Kind of what is open.
     kind: FailureKind,
 }
 
 impl PartCourse {
-    fn fails(&mut self, at: LogPoint, task: TaskName, kind: FailureKind) {
+    fn fails(&mut self, at: LogPoint, task: u64, kind: FailureKind) {
         if !self.is_open {
             (self.tasks, self.kind) = ([None; TASKS], kind);
         }
@@ -180,7 +199,7 @@ impl PartCourse {
     }
 
     /// Returns whether a failure of that task is open.
-    fn is_of(&self, task: TaskName) -> bool {
+    fn is_of(&self, task: u64) -> bool {
         self.tasks.contains(&Some(task))
     }
 
@@ -221,10 +240,11 @@ pub struct PartCourses {
 
 impl PartCourses {
     /// Takes an event in.
-    pub(super) fn take(&mut self, event: &LogEvent, line: u64, task: TaskName) {
+    pub(super) fn take(&mut self, event: &LogEvent, line: u64, task: LogTask) {
         let at = LogPoint { line, at_ms: self.now.at_ms };
         if let Some(part) = failing(event) {
-            self.parts[part as usize].fails(at, task, FailureKind::of(event));
+            let tag = if *event == LogEvent::BrokerRefused { BROKER } else { task.tag };
+            self.parts[part as usize].fails(at, tag, FailureKind::of(event));
             // The driver asks for itself, and says where it had no answer.
             if matches!(part, CourseOf::Beacons) {
                 self.parts[part as usize].works();
@@ -249,14 +269,15 @@ impl PartCourses {
             LogEvent::Sign(ANSWERED) => {
                 self.parts[CourseOf::Connections as usize].works_of(FailureKind::Ping);
             }
-            LogEvent::Sign(SYNCED) if self.of(CourseOf::Names).is_of(task) => {
+            LogEvent::Sign(SYNCED) if self.of(CourseOf::Names).is_of(task.tag) => {
                 self.parts[CourseOf::Names as usize].works();
             }
             // What one task of a program reaches shows nothing of another's server.
             LogEvent::ConnectionMade => {
-                for part in [CourseOf::Connections, CourseOf::Names, CourseOf::Tls] {
+                for part in OF_SERVERS {
                     let course = &mut self.parts[part as usize];
-                    if !course.is_open || course.is_of(task) {
+                    let is_its = course.is_of(task.tag) || task.of_broker && course.is_of(BROKER);
+                    if !course.is_open || is_its {
                         course.works();
                     }
                 }
@@ -322,7 +343,7 @@ impl PartCourses {
 }
 
 /// Returns the part whose failure an event tells.
-const fn failing(event: &LogEvent) -> Option<CourseOf> {
+fn failing(event: &LogEvent) -> Option<CourseOf> {
     Some(match event {
         LogEvent::Disconnected(BSS_TRANSITION) => CourseOf::Roams,
         LogEvent::Disconnected(_)
@@ -336,6 +357,7 @@ const fn failing(event: &LogEvent) -> Option<CourseOf> {
         | LogEvent::Words(WordCause::Connections) => CourseOf::Connections,
         LogEvent::NameFailed | LogEvent::Words(WordCause::Names) => CourseOf::Names,
         LogEvent::TlsFailed(_) | LogEvent::Words(WordCause::Tls) => CourseOf::Tls,
+        LogEvent::BrokerRefused | LogEvent::Sign(REFUSED) => CourseOf::Logins,
         LogEvent::BeaconTimeout => CourseOf::Beacons,
         LogEvent::EspNowUnheard => CourseOf::EspNow,
         _ => return None,

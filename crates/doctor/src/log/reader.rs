@@ -2,7 +2,7 @@
 
 use super::access_point::OwnAccessPoint;
 use super::clock::LogClock;
-use super::course::{LogPoint, TaskName};
+use super::course::{LogPoint, LogTask};
 use super::event::{LogEvent, ResetReason, SignName, WordCause, all_events};
 use super::format::next_head;
 use super::open_crash::OpenCrash;
@@ -89,7 +89,7 @@ pub struct LogReader {
     parting: Parting,
     sessions: Sessions,
     /// Task of the record that is read.
-    task: TaskName,
+    task: LogTask,
     /// Whether the supply fell too low since the last start.
     browned: bool,
     summary: LogSummary,
@@ -262,7 +262,7 @@ impl LogReader {
         self.begin_line(found.iter().any(|it| it.level.is_some()), from.number);
         for (at, record) in found.iter().enumerate() {
             self.see_time(record.uptime_ms);
-            self.task = TaskName::of(record.tag);
+            self.task = LogTask::of(record.tag);
             let linked = self.linked == Some(true);
             let silent = self
                 .silence
@@ -357,7 +357,7 @@ impl LogReader {
                 event
             }
             LogEvent::ConnectionMade => {
-                self.connected();
+                self.connected(record);
                 event
             }
             LogEvent::AddressUnset
@@ -401,7 +401,9 @@ impl LogReader {
 
     /// Takes in that a connection was made. Without a link none is: it has come back without a word. One of the own access point's
     /// clients needs none.
-    fn connected(&mut self) {
+    fn connected(&mut self, record: &LogRecord<'_>) {
+        let names = |it: &str| it.to_ascii_lowercase().contains("mqtt");
+        self.task.of_broker = names(record.tag) || names(record.text);
         if self.linked == Some(false) && self.reached && !self.access_point.has_clients() {
             self.linked = Some(true);
             self.summary.courses.link_is_back();

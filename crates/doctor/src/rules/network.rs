@@ -93,6 +93,12 @@ pub(super) fn is_made_good(log: &LogSummary) -> bool {
     is_well_again(log, CourseOf::Connections, is_connection)
 }
 
+/// Returns whether a login that was refused was let in behind that, and is refused seldom: by itself none heals.
+pub(super) fn logs_in_again(log: &LogSummary) -> bool {
+    let few = log.courses.moments(CourseOf::Logins) < SOCKETS;
+    log.courses.is_up(CourseOf::Logins) && (few || log.is_well(CourseOf::Logins))
+}
+
 /// Returns whether a part failed once or twice and worked behind that, or the log goes on for minutes without a failure of it.
 fn is_well_again(log: &LogSummary, part: CourseOf, is: impl Fn(&LogEvent) -> bool) -> bool {
     let few = (1..SOCKETS).contains(&log.courses.moments(part));
