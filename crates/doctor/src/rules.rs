@@ -23,7 +23,9 @@ mod roots;
 mod words;
 
 use crate::finding::{CauseFinding, Certainty, Diagnosis, DiagnosisVerdict, TroubleCause};
-use crate::log::{CourseOf, LogEvent, LogPlace, LogSummary, ResetReason, SignName, is_attempt};
+use crate::log::{
+    ACCEPTED, CourseOf, LogEvent, LogPlace, LogSummary, ResetReason, SignName, is_attempt,
+};
 use crate::matcher::cause::{CauseRecord, NamedCause};
 use crate::reason::{self, ReasonGroup};
 use alloc::collections::BTreeMap;
@@ -72,7 +74,8 @@ pub fn diagnose(log: &LogSummary) -> Diagnosis {
     });
     // A client that is back may have been on a cable all the time.
     let left = log.count(|it| *it == LogEvent::ClientLeft);
-    let made = if left == 0 { log.count(|it| *it == LogEvent::ConnectionMade) } else { 0 };
+    let is_made = |it: &LogEvent| matches!(it, LogEvent::ConnectionMade | LogEvent::Sign(ACCEPTED));
+    let made = if left == 0 { log.count(is_made) } else { 0 };
     roots::lower(&mut findings);
     let notes = notes(log, &findings);
     ranked(findings, link + made > 0, notes)

@@ -86,6 +86,7 @@ impl OwnAccessPoint {
                 self.used = true;
                 self.moved = false;
                 self.gone = None;
+                self.make_room(client);
                 if self.clients.len() < CLIENTS || self.clients.contains_key(&client) {
                     let known = self.clients.entry(client).or_default();
                     (known.is_here, known.is_served) = (true, false);
@@ -111,6 +112,15 @@ impl OwnAccessPoint {
             event => return alloc::vec![event],
         }
         Vec::new()
+    }
+
+    /// Forgets a client that is not here, where there is no room for another.
+    fn make_room(&mut self, client: u64) {
+        if self.clients.len() < CLIENTS || self.clients.contains_key(&client) {
+            return;
+        }
+        let gone = self.clients.iter().find(|it| !it.1.is_here).map(|it| *it.0);
+        gone.and_then(|it| self.clients.remove(&it));
     }
 
     /// Returns whether a client is on it.

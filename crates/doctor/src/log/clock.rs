@@ -1,11 +1,7 @@
 //! Time of a log: what has passed since its begin, by the time of day that a monitor or a program prints, or by the time since the
 //! start of the device.
 
-/// Within a line's first bytes its time stands.
-const HEAD: usize = 40;
-
-/// Milliseconds of a day.
-const DAY_MS: u64 = 86_400_000;
+use super::prefix::{DAY_MS, time_of_day};
 
 /// Until then after midnight a clock may be one that has just started and is not set yet, in milliseconds.
 const UNSET_MS: u64 = 120_000;
@@ -19,67 +15,49 @@ const MIDNIGHT_MS: u64 = 43_200_000;
 /// Time that has passed in a log.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LogClock {
-    passed_ms: Option<u64>,
-    day_ms: Option<u64>,
-    uptime_ms: Option<u64>,
+    /// Time of day, and the device's.
+    day: PassingTime,
+    device: PassingTime,
+}
+
+/// Time by one clock: its last reading, and what has passed, in milliseconds.
+#[derive(Clone, Copy, Debug, Default)]
+struct PassingTime {
+    last: Option<u64>,
+    passed: Option<u64>,
+}
+
+impl PassingTime {
+    /// Takes a reading in. `since` gives the step from one reading to the next.
+    fn see(&mut self, now: u64, since: impl Fn(u64) -> u64) {
+        let step = self.last.replace(now).map_or(0, since);
+        self.passed = Some(self.passed.unwrap_or_default().saturating_add(step));
+    }
 }
 
 impl LogClock {
-    /// Returns the time that has passed, where any line had one.
-    pub(super) const fn passed_ms(&self) -> Option<u64> {
-        self.passed_ms
+    /// Returns the time that has passed, where any line had one: by the clock that has gone on farther. A device that sleeps begins
+    /// anew, and a time of day that one line alone has stands still.
+    pub(super) fn passed_ms(&self) -> Option<u64> {
+        self.day.passed.max(self.device.passed)
     }
 
     /// Takes the time of day of a line in.
     pub(super) fn see_line(&mut self, line: &str) {
         let Some(now) = time_of_day(line) else { return };
-        let step = self.day_ms.replace(now).map_or(0, |before| match now.checked_sub(before) {
+        self.day.see(now, |before| match now.checked_sub(before) {
             Some(step) if before < UNSET_MS && step > SETS_MS => 0,
             Some(step) => step,
             None if before - now >= MIDNIGHT_MS => (now + DAY_MS).saturating_sub(before),
             None => 0,
         });
-        self.pass(step);
     }
 
-    /// Takes the time since the device's start in: a log that has the time of day goes by that.
+    /// Takes the time since the device's start in: one that starts anew begins at 0.
     pub(super) fn see_uptime(&mut self, uptime_ms: Option<u64>) {
-        let Some(now) = uptime_ms.filter(|_| self.day_ms.is_none()) else { return };
-        // A device that starts anew begins at 0.
-        let step = self.uptime_ms.replace(now).map_or(0, |it| now.checked_sub(it).unwrap_or(now));
-        self.pass(step);
+        let Some(now) = uptime_ms else { return };
+        self.device.see(now, |before| now.checked_sub(before).unwrap_or(now));
     }
-
-    fn pass(&mut self, step: u64) {
-        self.passed_ms = Some(self.passed_ms.unwrap_or_default().saturating_add(step));
-    }
-}
-
-/// Returns the time of day `12:34:56` or `12:34:56.789` near a line's begin, in milliseconds.
-fn time_of_day(line: &str) -> Option<u64> {
-    let bytes = &line.as_bytes()[..line.len().min(HEAD)];
-    let mut colons = (2..bytes.len().saturating_sub(5)).filter(|it| bytes[*it] == b':');
-    colons.find_map(|colon| clock_at(bytes, colon - 2))
-}
-
-/// Reads the time of day at a place.
-fn clock_at(bytes: &[u8], at: usize) -> Option<u64> {
-    let digit = |at: usize| bytes.get(at).filter(|it| it.is_ascii_digit()).map(|it| it - b'0');
-    let two = |at: usize| Some(u64::from(10 * digit(at)? + digit(at + 1)?));
-    let is = |at: usize, byte: u8| bytes.get(at) == Some(&byte);
-    let milli = || {
-        let [a, b, c] = [digit(at + 9)?, digit(at + 10)?, digit(at + 11)?].map(u64::from);
-        Some(100 * a + 10 * b + c)
-    };
-    let (hours, minutes, seconds) = (two(at)?, two(at + 3)?, two(at + 6)?);
-    // The time may be a part of a word, and an address of a device has more of the same form.
-    let before = at.checked_sub(1).map(|it| bytes[it]);
-    let begins = before.is_none_or(|it| it == b'T' || !(it.is_ascii_alphanumeric() || it == b':'));
-    let ends = digit(at + 8).is_none() && (!is(at + 8, b':') || milli().is_some());
-    let is_time = is(at + 5, b':') && hours < 24 && minutes < 60 && seconds <= 60;
-    let has_part = [b'.', b',', b':'].iter().any(|it| is(at + 8, *it));
-    let part = if has_part { milli().unwrap_or_default() } else { 0 };
-    (begins && ends && is_time).then(|| ((hours * 60 + minutes) * 60 + seconds) * 1000 + part)
 }
 
 #[cfg(test)]
@@ -104,6 +82,10 @@ mod tests {
             "10:11:12:13:14:15 joins",
             "I (1234) tag: text",
             "25:00:00 x",
+            // Of when the ROM and the program were made, and of what a program says.
+            "ets Jul 29 2019 12:21:46",
+            "I (29) boot: compile time 14:23:39",
+            "ntp: time is 12:34:56",
             "12:34",
         ] {
             assert_eq!(time_of_day(line), None, "{line}");
@@ -130,6 +112,11 @@ mod tests {
         );
         assert_eq!(passed(&[("08:00:05", None), ("08:00:04", None)]), Some(0));
         assert_eq!(passed(&[("x", None)]), None);
+        // One line alone has a time of day.
+        assert_eq!(
+            passed(&[("", Some(1)), ("12:00:00 ready", None), ("", Some(9001))]),
+            Some(9000)
+        );
     }
 
     proptest! {

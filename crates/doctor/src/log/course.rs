@@ -2,24 +2,84 @@
 //! then is in order; what stays down, or fails again and again, is not.
 
 use super::event::{LogEvent, SignName, WordCause};
+use super::quiet::hash;
 
 /// Time behind a failure after which it would have come again, in milliseconds.
-const PAST_MS: u64 = 300_000;
+pub(super) const PAST_MS: u64 = 300_000;
 
 /// A line stands for so many milliseconds where no time is known.
 const LINE_MS: u64 = 1000;
 
+/// Sign of a client that the device's own server accepts.
+pub(crate) const ACCEPTED: SignName = SignName("client-accepted");
+
 /// Sign of a host that answers.
 const ANSWERED: SignName = SignName("ping-answered");
 
+/// Sign of a clock that was set by a server, whose name was found for that.
+const SYNCED: SignName = SignName("clock-set");
+
+/// Sign of a server that refuses a WebSocket.
+const REFUSED: SignName = SignName("websocket-refused");
+
+/// Parts that a connection makes good.
+const OF_SERVERS: [CourseOf; 4] =
+    [CourseOf::Connections, CourseOf::Names, CourseOf::Tls, CourseOf::Logins];
+
+/// Tasks that are kept of one failure: what fails is told by each part above it.
+const TASKS: usize = 6;
+
+/// A kind of failures of connections.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum FailureKind {
+    /// Of any connection.
+    #[default]
+    Any,
+    /// Of a client of the device's own server.
+    Client,
+    /// Of an answer to a ping.
+    Ping,
+}
+
+impl FailureKind {
+    /// Returns the kind of a failure.
+    const fn of(event: &LogEvent) -> Self {
+        match event {
+            LogEvent::ClientLeft => Self::Client,
+            LogEvent::PingLost => Self::Ping,
+            _ => Self::Any,
+        }
+    }
+}
+
 /// `WIFI_REASON_BSS_TRANSITION_DISASSOC`
-const ROAMS: u8 = 12;
+pub(crate) const BSS_TRANSITION: u8 = 12;
 
 /// So long before a log's end a failure may be why it ends, in milliseconds.
 const END_MS: u64 = 60_000;
 
 /// Failures within this time are of one moment, in milliseconds.
 const MOMENT_MS: u64 = 2000;
+
+/// A task of a program.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct LogTask {
+    /// Hash of its log tag, 0 without one.
+    tag: u64,
+    /// Whether its line names a broker: the client of ESP-IDF and the program have two tags for one session.
+    pub(super) of_broker: bool,
+}
+
+impl LogTask {
+    /// Names the task of a tag.
+    pub(super) fn of(tag: &str) -> Self {
+        let tag = if tag.is_empty() { 0 } else { hash(tag.bytes()) };
+        Self { tag, of_broker: false }
+    }
+}
+
+/// Task of each broker that refuses a client.
+const BROKER: u64 = 1;
 
 /// A place in a log, with its time where one is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -56,6 +116,8 @@ pub enum CourseOf {
     Names,
     /// TLS.
     Tls,
+    /// Logins at brokers and servers.
+    Logins,
     /// Beacons of the access point.
     Beacons,
     /// Frames of ESP-NOW.
@@ -65,7 +127,7 @@ pub enum CourseOf {
 }
 
 /// Parts, in the order of [`CourseOf`].
-const PARTS: usize = 7;
+const PARTS: usize = 8;
 
 impl CourseOf {
     /// Returns the time that lies between so many failures that are usual, in milliseconds.
@@ -74,7 +136,8 @@ impl CourseOf {
             // Twice an access point may start anew; what comes again and again is the complaint.
             Self::Link if times <= 2 => 1_800_000,
             Self::Link => 7_200_000,
-            Self::Connections | Self::Names | Self::Tls | Self::Beacons | Self::Roams => 300_000,
+            Self::Connections | Self::Names | Self::Tls => 300_000,
+            Self::Logins | Self::Beacons | Self::Roams => 300_000,
             Self::EspNow => 30_000,
         }
     }
@@ -85,6 +148,8 @@ impl CourseOf {
 pub struct PartCourse {
     /// Whether it ever worked.
     worked: bool,
+    /// Whether that was seen, and does not only follow from a link that is back.
+    reached: bool,
     /// Whether it has failed and not worked since.
     is_open: bool,
     /// Moments of failure since it last worked.
@@ -97,10 +162,25 @@ pub struct PartCourse {
     first: Option<LogPoint>,
     /// Last failure.
     last: LogPoint,
+    /// Tasks whose failures are open, the first ones.
+    tasks: [Option<u64>; TASKS],
+    /// Kind of what is open.
+    kind: FailureKind,
 }
 
 impl PartCourse {
-    const fn fails(&mut self, at: LogPoint) {
+    fn fails(&mut self, at: LogPoint, task: u64, kind: FailureKind) {
+        if !self.is_open {
+            (self.tasks, self.kind) = ([None; TASKS], kind);
+        }
+        if self.kind != kind {
+            self.kind = FailureKind::Any;
+        }
+        if !self.is_of(task)
+            && let Some(room) = self.tasks.iter_mut().find(|it| it.is_none())
+        {
+            *room = Some(task);
+        }
         let is_same = self.is_open && at.is_same_moment(self.last);
         self.moments = if self.is_open { self.moments + !is_same as u64 } else { 1 };
         self.all += !is_same as u64;
@@ -113,8 +193,21 @@ impl PartCourse {
 
     const fn works(&mut self) {
         self.good += self.is_open as u64;
+        self.reached = true;
         self.worked = true;
         self.is_open = false;
+    }
+
+    /// Returns whether a failure of that task is open.
+    fn is_of(&self, task: u64) -> bool {
+        self.tasks.contains(&Some(task))
+    }
+
+    /// Takes in that what failed works, where all of it is of a kind.
+    fn works_of(&mut self, kind: FailureKind) {
+        if self.is_open && self.kind == kind {
+            self.works();
+        }
     }
 
     /// Returns whether it works, and has not failed since.
@@ -147,10 +240,11 @@ pub struct PartCourses {
 
 impl PartCourses {
     /// Takes an event in.
-    pub(super) fn take(&mut self, event: &LogEvent, line: u64) {
+    pub(super) fn take(&mut self, event: &LogEvent, line: u64, task: LogTask) {
         let at = LogPoint { line, at_ms: self.now.at_ms };
         if let Some(part) = failing(event) {
-            self.parts[part as usize].fails(at);
+            let tag = if *event == LogEvent::BrokerRefused { BROKER } else { task.tag };
+            self.parts[part as usize].fails(at, tag, FailureKind::of(event));
             // The driver asks for itself, and says where it had no answer.
             if matches!(part, CourseOf::Beacons) {
                 self.parts[part as usize].works();
@@ -162,14 +256,31 @@ impl PartCourses {
                 // With the link its connections are made anew.
                 let connections = &mut self.parts[CourseOf::Connections as usize];
                 if connections.is_open && connections.moments == 1 {
+                    let reached = connections.reached;
                     connections.works();
+                    connections.reached = reached;
                 }
             }
-            LogEvent::Sign(ANSWERED) => self.parts[CourseOf::Connections as usize].works(),
-            LogEvent::ConnectionMade => {
-                self.parts[CourseOf::Connections as usize].works();
+            // Who comes to the device's own server shows nothing of another one.
+            LogEvent::Sign(ACCEPTED) => {
+                self.parts[CourseOf::Connections as usize].works_of(FailureKind::Client);
+            }
+            // Nor does a host that answers.
+            LogEvent::Sign(ANSWERED) => {
+                self.parts[CourseOf::Connections as usize].works_of(FailureKind::Ping);
+            }
+            LogEvent::Sign(SYNCED) if self.of(CourseOf::Names).is_of(task.tag) => {
                 self.parts[CourseOf::Names as usize].works();
-                self.parts[CourseOf::Tls as usize].works();
+            }
+            // What one task of a program reaches shows nothing of another's server.
+            LogEvent::ConnectionMade => {
+                for part in OF_SERVERS {
+                    let course = &mut self.parts[part as usize];
+                    let is_its = course.is_of(task.tag) || task.of_broker && course.is_of(BROKER);
+                    if !course.is_open || is_its {
+                        course.works();
+                    }
+                }
             }
             LogEvent::EspNowHeard => self.parts[CourseOf::EspNow as usize].works(),
             _ => {}
@@ -183,26 +294,39 @@ impl PartCourses {
     }
 
     /// Returns how a part fared.
-    pub(super) const fn of(&self, part: CourseOf) -> PartCourse {
+    const fn of(&self, part: CourseOf) -> PartCourse {
         self.parts[part as usize]
     }
 
-    /// Puts a part's earlier course back, where its last failure was none.
-    pub(super) const fn restore(&mut self, part: CourseOf, course: PartCourse) {
-        self.parts[part as usize] = course;
+    /// Puts earlier courses of what needs the link back, where what failed since was none.
+    pub(super) fn restore(&mut self, before: &Self) {
+        for part in [CourseOf::Connections, CourseOf::Names, CourseOf::Tls] {
+            self.parts[part as usize] = before.parts[part as usize];
+        }
     }
 
-    /// Returns whether a part failed at the log's end.
+    /// Returns whether a part failed at the log's end: one that never worked fails as long as nothing else is told.
     #[must_use]
     pub const fn fails_at_the_end(&self, part: CourseOf) -> bool {
         let course = self.parts[part as usize];
-        course.first.is_some() && self.now.since_ms(course.last) < END_MS
+        course.first.is_some() && (!course.reached || self.now.since_ms(course.last) < END_MS)
     }
 
     /// Returns whether a part works, and has not failed since.
     #[must_use]
     pub const fn is_up(&self, part: CourseOf) -> bool {
         self.parts[part as usize].is_up()
+    }
+
+    /// Returns the line of a part's last failure.
+    pub(super) const fn last_failure(&self, part: CourseOf) -> u64 {
+        self.parts[part as usize].last.line
+    }
+
+    /// Returns whether a part was seen to work, and has not failed since.
+    pub(super) const fn is_reached(&self, part: CourseOf) -> bool {
+        let course = self.parts[part as usize];
+        course.reached && !course.is_open
     }
 
     /// Returns at how many moments a part failed.
@@ -219,9 +343,9 @@ impl PartCourses {
 }
 
 /// Returns the part whose failure an event tells.
-const fn failing(event: &LogEvent) -> Option<CourseOf> {
+fn failing(event: &LogEvent) -> Option<CourseOf> {
     Some(match event {
-        LogEvent::Disconnected(ROAMS) => CourseOf::Roams,
+        LogEvent::Disconnected(BSS_TRANSITION) => CourseOf::Roams,
         LogEvent::Disconnected(_)
         | LogEvent::Words(
             WordCause::LinkEnded | WordCause::LinkFailed | WordCause::Absent | WordCause::Password,
@@ -229,9 +353,11 @@ const fn failing(event: &LogEvent) -> Option<CourseOf> {
         LogEvent::SocketError(_)
         | LogEvent::ConnectionFailed
         | LogEvent::ClientLeft
+        | LogEvent::PingLost
         | LogEvent::Words(WordCause::Connections) => CourseOf::Connections,
         LogEvent::NameFailed | LogEvent::Words(WordCause::Names) => CourseOf::Names,
         LogEvent::TlsFailed(_) | LogEvent::Words(WordCause::Tls) => CourseOf::Tls,
+        LogEvent::BrokerRefused | LogEvent::Sign(REFUSED) => CourseOf::Logins,
         LogEvent::BeaconTimeout => CourseOf::Beacons,
         LogEvent::EspNowUnheard => CourseOf::EspNow,
         _ => return None,

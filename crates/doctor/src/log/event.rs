@@ -313,6 +313,8 @@ pub enum LogEvent {
     ConnectionFailed,
     /// A client of the device's own server ended its connection.
     ClientLeft,
+    /// A host did not answer a ping.
+    PingLost,
     /// A connection to a broker was made.
     ConnectionMade,
     /// The address of a name could not be had.
@@ -401,8 +403,18 @@ pub(super) fn all_events(
 /// Numbers of a line that is nothing but names and numbers.
 const COLUMNS: usize = 3;
 
-/// Names of numbers that say what happened, and not how often.
-const HAPPENED: [&str; 7] = ["reason", "errno", "code", "status", "result", "ret", "rc"];
+/// Names of numbers that say what happened, and not how often, or pieces of such names.
+const HAPPENED: [&str; 5] = ["reason", "errno", "code", "status", "result"];
+
+/// Short ones, which other names have in them: "retries", "source".
+const HAPPENED_IN_SHORT: [&str; 3] = ["err", "ret", "rc"];
+
+/// Returns whether a name says what happened.
+fn happened(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    let mut words = name.split(['_', '-', '.']);
+    HAPPENED.iter().any(|it| name.contains(it)) || words.any(|it| HAPPENED_IN_SHORT.contains(&it))
+}
 
 /// Returns whether a text is nothing but names and numbers: `tx_ok=1204 tx_fail=0 auth_fail=0`, or the same in JSON.
 fn is_table(text: &str) -> bool {
@@ -410,12 +422,11 @@ fn is_table(text: &str) -> bool {
         let Some((name, value)) = it.split_once(['=', ':']) else { return false };
         let name = name.trim_matches('"');
         let is_name = name.starts_with(|it: char| it.is_ascii_alphabetic());
-        is_name && !HAPPENED.contains(&name) && value.parse::<f64>().is_ok()
+        is_name && !happened(name) && value.parse::<f64>().is_ok()
     };
     let is_word = |it: &&str| !it.is_empty();
     let mut words = text.split([' ', ',', ';', '|', '{', '}']).filter(is_word);
-    let pairs = words.clone().filter(|it| is_pair(it)).count();
-    pairs >= COLUMNS && words.all(|it| is_pair(it) || it.starts_with('"') && it.ends_with('"'))
+    words.clone().count() >= COLUMNS && words.all(is_pair)
 }
 
 /// Returns whether an event is for those who follow the device's state, beside what the line tells.

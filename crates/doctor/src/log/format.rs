@@ -1,5 +1,6 @@
 //! Heads of records: ESP-IDF, Arduino, ESPHome, Tasmota, ESPEasy, Zephyr and Rust.
 
+use super::prefix::clock;
 use super::record::RecordLevel;
 
 /// Longest name of a part that wrote a record, in bytes.
@@ -59,6 +60,9 @@ fn idf(line: &str, at: usize) -> Option<LineHead> {
         text: begin + colon + 1,
     })
 }
+
+/// Longest hours of a time since the device's start, in digits.
+const LONGEST_HOURS: usize = 5;
 
 /// Longest tag of a record without a time, in bytes.
 const LONGEST_UNTIMED: usize = 24;
@@ -143,7 +147,7 @@ fn zephyr(line: &str, at: usize) -> Option<LineHead> {
     };
     let begin = line.len() - rest.len();
     let colon = rest.find(':').filter(|it| *it <= LONGEST_TAG)?;
-    let uptime_ms = clock_ms(time.split(',').next()?);
+    let uptime_ms = clock(time, LONGEST_HOURS).map(|it| it.ms);
     Some(LineHead {
         start: at,
         level,
@@ -151,17 +155,6 @@ fn zephyr(line: &str, at: usize) -> Option<LineHead> {
         tag: (begin, begin + colon),
         text: begin + colon + 1,
     })
-}
-
-/// Reads `00:01:02.345` in milliseconds.
-fn clock_ms(time: &str) -> Option<u64> {
-    let mut parts = time.splitn(3, ':');
-    let [hours, minutes] = [parts.next()?, parts.next()?].map(|it| it.parse::<u64>().ok());
-    let (seconds, milli) = parts.next()?.split_once('.')?;
-    let of = |it: &str| it.parse::<u64>().ok();
-    let minutes = hours?.checked_mul(60)?.checked_add(minutes?)?;
-    let seconds = minutes.checked_mul(60)?.checked_add(of(seconds)?)?;
-    seconds.checked_mul(1000)?.checked_add(of(milli)?)
 }
 
 /// Reads `INFO - text` and `[INFO ] text` of Rust's loggers.

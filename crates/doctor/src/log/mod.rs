@@ -48,6 +48,7 @@ mod wrapped;
 
 pub(crate) use access_point::MACHINE_SIGNS;
 pub(crate) use boot::named as chip_named;
+pub(crate) use course::{ACCEPTED, BSS_TRANSITION};
 pub use course::{CourseOf, LogPoint, PartCourse, PartCourses};
 pub(crate) use driver::is_attempt;
 pub use event::{

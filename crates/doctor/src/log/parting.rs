@@ -1,8 +1,9 @@
 //! A device that leaves its network by itself: what it closes for that, and what fails until it is back, is as it was asked for.
 
-use super::course::{CourseOf, PartCourse};
-use super::event::{LogEvent, SignName, WordCause};
+use super::course::{CourseOf, PartCourses};
+use super::event::{LogEvent, ResetReason, SignName, WordCause};
 use super::summary::LogSummary;
+use alloc::vec::Vec;
 
 /// `WIFI_REASON_ASSOC_LEAVE`
 pub(super) const ASSOC_LEAVE: u8 = 8;
@@ -13,47 +14,106 @@ const PARTS: SignName = SignName("radio-off");
 /// Sign of an update that ended well: the device starts anew.
 const UPDATED: SignName = SignName("update-done");
 
-/// Lines behind the end of a connection within which the program leaves the network, where it asked for both, and lines behind that
-/// within which what else it had open ends.
+/// Lines behind the end of a connection within which the program leaves the network, where it asked for both; lines behind its word
+/// within which the link then goes; and lines behind that within which what else it had open ends.
 const LINES: u64 = 8;
 
+/// A failure, its line, and how the parts fared before.
+type Failure = (LogEvent, u64, PartCourses);
+
 /// Leaving of the network.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Parting {
-    /// The end of a connection that had worked, its line, and how connections fared before.
-    closed: Option<(LogEvent, u64, PartCourse)>,
-    /// Line with which the program left, where it is not back.
+    /// The end of a connection that had worked.
+    closed: Option<Failure>,
+    /// Line with which the program said that it leaves, where the link has not gone yet.
+    said: Option<u64>,
+    /// Failures with that: as it was asked for, where the link goes.
+    failed: Vec<Failure>,
+    /// Line with which the link went.
     left: Option<u64>,
 }
 
 impl Parting {
-    /// Returns whether the program has just left: who only says so fails for another reason later.
+    /// Returns whether the link has just gone as it was asked for.
     pub(super) fn is_away(&self, line: u64) -> bool {
         self.left.is_some_and(|it| line.saturating_sub(it) <= LINES)
     }
 
-    /// Takes an event in, before a log keeps it. What was closed right before the program leaves is taken back.
-    pub(super) fn see(&mut self, event: LogEvent, line: u64, summary: &mut LogSummary) {
+    /// Takes the end of a link in that a program tells in its own words. Returns whether it has asked for that.
+    pub(super) fn ends(&mut self, line: u64, summary: &mut LogSummary) -> bool {
+        if self.has_said(line) {
+            self.leaves(line, summary);
+        }
+        self.is_away(line)
+    }
+
+    /// Takes the log's end in: a device that sleeps says no more.
+    pub(super) fn end(&mut self, line: u64, summary: &mut LogSummary) {
+        if self.has_said(line) {
+            self.leaves(line, summary);
+        }
+    }
+
+    /// Takes an event in, before a log keeps it.
+    pub(super) fn see(&mut self, event: LogEvent, line: u64, text: &str, summary: &mut LogSummary) {
         match event {
-            LogEvent::Sign(PARTS | UPDATED) | LogEvent::Disconnected(ASSOC_LEAVE) => {
-                self.left = Some(line);
-                let soon = self.closed.take().filter(|it| line.saturating_sub(it.1) <= LINES);
-                if let Some((closed, at, before)) = soon {
-                    summary.take_back(closed, at);
-                    summary.courses.restore(CourseOf::Connections, before);
-                }
+            // Who only says so fails for another reason later.
+            LogEvent::Sign(PARTS | UPDATED) if !self.has_said(line) => {
+                self.said = Some(line);
+                self.failed = self.soon(line).into_iter().collect();
             }
-            LogEvent::Associated | LogEvent::GotIp | LogEvent::Reset(_) => self.left = None,
+            LogEvent::Disconnected(ASSOC_LEAVE) => {
+                if !self.has_said(line) {
+                    self.failed = self.soon(line).into_iter().collect();
+                }
+                self.leaves(line, summary);
+            }
+            LogEvent::Reset(ResetReason::Software | ResetReason::DeepSleep)
+            | LogEvent::Associated
+            | LogEvent::GotIp => {
+                if self.has_said(line) && matches!(event, LogEvent::Reset(_)) {
+                    self.leaves(line, summary);
+                }
+                *self = Self::default();
+            }
+            LogEvent::Reset(_) => *self = Self::default(),
+            LogEvent::ConnectionMade => {
+                self.closed = None;
+                self.failed = Vec::new();
+            }
+            _ if self.has_said(line) && needs_link(event, text) => {
+                self.failed.push((event, line, *summary.courses));
+            }
             // Without a word why, the program may have asked for it.
             LogEvent::ConnectionFailed | LogEvent::Words(WordCause::Connections) => {
-                let before = summary.courses.of(CourseOf::Connections);
-                self.closed = before.is_up().then_some((event, line, before));
+                let was_up = summary.courses.is_reached(CourseOf::Connections);
+                self.closed = was_up.then_some((event, line, *summary.courses));
             }
-            LogEvent::SocketError(_) | LogEvent::ClientLeft | LogEvent::ConnectionMade => {
-                self.closed = None;
-            }
+            LogEvent::SocketError(_) | LogEvent::ClientLeft => self.closed = None,
             _ => {}
         }
+    }
+
+    /// Returns whether the program has just said that it leaves.
+    fn has_said(&self, line: u64) -> bool {
+        self.said.is_some_and(|it| line.saturating_sub(it) <= LINES)
+    }
+
+    /// Returns what was closed right before a line.
+    fn soon(&mut self, line: u64) -> Option<Failure> {
+        self.closed.take().filter(|it| line.saturating_sub(it.1) <= LINES)
+    }
+
+    /// Takes in that the link went as it was asked for: what failed with it is taken back.
+    fn leaves(&mut self, line: u64, summary: &mut LogSummary) {
+        if let Some((_, _, before)) = self.failed.first() {
+            summary.courses.restore(before);
+        }
+        for (event, line, _) in core::mem::take(&mut self.failed).into_iter().rev() {
+            summary.take_back(event, line);
+        }
+        (self.said, self.closed, self.left) = (None, None, Some(line));
     }
 }
 
@@ -64,6 +124,7 @@ pub(super) fn needs_link(event: LogEvent, text: &str) -> bool {
         LogEvent::SocketError(_)
         | LogEvent::ConnectionFailed
         | LogEvent::ClientLeft
+        | LogEvent::PingLost
         | LogEvent::NameFailed
         | LogEvent::TlsFailed(_) => true,
         LogEvent::NoMemory => text.contains("ssl_handshake"),

@@ -9,6 +9,9 @@ const DATES: [&str; 19] = [
 /// Longest name of a host or a program in a journal, in bytes.
 const LONGEST_NAME: usize = 64;
 
+/// Milliseconds of a day.
+pub(super) const DAY_MS: u64 = 86_400_000;
+
 /// First characters of what prints bytes in Python.
 const BYTES: [&str; 2] = ["b'", "b\""];
 
@@ -36,16 +39,38 @@ pub(super) fn unquoted(line: &str) -> &str {
 /// Removes times that monitors write before a line, one behind the other: `12:34:56.789 -> `, `[2026-01-02 12:34:56] `,
 /// `243380> `; and the points of a list.
 pub(super) fn untimed(line: &str) -> &str {
-    let mut rest = line;
+    timed(line).0
+}
+
+/// Removes the same; returns the first time of day of it, too, in milliseconds.
+fn timed(line: &str) -> (&str, Option<u64>) {
+    let (mut rest, mut first) = (line, None);
     for _ in 0..3 {
         let text = rest.trim_start_matches([' ', '\t', '>', '`', '|']);
         let text = ["- ", "* "].iter().find_map(|it| text.strip_prefix(it)).unwrap_or(text);
-        rest = time(text).or_else(|| milliseconds(text)).unwrap_or(text);
+        let read = time(text);
+        first = first.or_else(|| read.and_then(|it| it.1));
+        rest = read.map(|it| it.0).or_else(|| milliseconds(text)).unwrap_or(text);
         if rest.len() == text.len() {
             break;
         }
     }
-    rest
+    (rest, first)
+}
+
+/// Returns the time of day that a monitor, a journal or the head of a record has put before a line's text, in milliseconds: one
+/// within the text is of something else.
+pub(super) fn time_of_day(line: &str) -> Option<u64> {
+    let line = line.trim_start_matches([' ', '\t', '>', '`']);
+    let (rest, first) = timed(line);
+    // `I (12:34:56.789) tag: text`
+    let head = || {
+        let behind = rest.strip_prefix(['E', 'W', 'I', 'D', 'V'])?;
+        let (time, _) =
+            behind.strip_prefix(" (").or_else(|| behind.strip_prefix('('))?.split_once(')')?;
+        clock(dated(time), 2).filter(|it| it.rest.is_empty())?.of_day()
+    };
+    first.or_else(head)
 }
 
 /// Numbers of lines that an editor or a page puts before them: known by their order.
@@ -81,7 +106,7 @@ pub(super) fn numbered(line: &str) -> Option<(u64, &str)> {
 
 /// Returns what stands behind the time, the host and the program of a journal.
 fn journal(line: &str) -> Option<&str> {
-    let rest = time(line)?;
+    let (rest, _) = time(line)?;
     let (host, rest) = rest.split_once(' ')?;
     let (program, rest) = rest.split_once(": ")?;
     let (name, process) = program.strip_suffix(']')?.split_once('[')?;
@@ -98,24 +123,25 @@ fn milliseconds(text: &str) -> Option<&str> {
     if rest.len() == text.len() { None } else { rest.strip_prefix('>') }
 }
 
-/// Returns what stands behind a time of the day with its date, if any: where it has seconds or a date, and ends as one.
-fn time(text: &str) -> Option<&str> {
+/// Returns what stands behind a time of the day with its date, if any, and that time in milliseconds: where it has seconds or a
+/// date, and ends as one.
+fn time(text: &str) -> Option<(&str, Option<u64>)> {
     let open = text.strip_prefix(['[', '(']);
     let rest = dated(open.unwrap_or(text));
-    let clock = clock(rest)?;
+    let clock = clock(rest, 2)?;
     let is_whole = clock.seconds || rest.len() < open.unwrap_or(text).len();
-    let rest = zone(clock.rest);
+    let (of_day, rest) = (clock.of_day(), zone(clock.rest));
     let rest = year(rest);
     if !is_whole {
         return None;
     }
     if open.is_some() {
         let rest = rest.trim_start().strip_prefix([']', ')'])?;
-        return Some(separated(rest));
+        return Some((separated(rest), of_day));
     }
     let ends =
         rest.is_empty() || rest.starts_with([' ', '\t', '>', '|', ']']) || rest.starts_with("->");
-    ends.then(|| separated(rest))
+    ends.then(|| (separated(rest), of_day))
 }
 
 /// Removes the mark between a time and the text.
@@ -160,20 +186,43 @@ fn dated(text: &str) -> &str {
     date().unwrap_or(text)
 }
 
-/// A time of the day that was read.
-struct Clock<'a> {
+/// A time that was read.
+pub(super) struct Clock<'a> {
     rest: &'a str,
     seconds: bool,
+    /// The time, in milliseconds.
+    pub(super) ms: u64,
 }
 
-/// Reads `12:34`, `12:34:56` and `12:34:56.789`.
-fn clock(text: &str) -> Option<Clock<'_>> {
-    let rest = digits(text, 2)?.strip_prefix(':').and_then(|it| digits(it, 2))?;
-    let Some(whole) = rest.strip_prefix(':').and_then(|it| digits(it, 2)) else {
-        return Some(Clock { rest, seconds: false });
+impl Clock<'_> {
+    /// Returns the time where it is one of a day and has seconds, in milliseconds.
+    fn of_day(&self) -> Option<u64> {
+        Some(self.ms).filter(|it| self.seconds && *it < DAY_MS)
+    }
+}
+
+/// Reads `12:34`, `12:34:56` and `12:34:56.789`, with so many digits of the hours at most.
+pub(super) fn clock(text: &str, longest: usize) -> Option<Clock<'_>> {
+    let (hours, rest) = value(text, longest)?;
+    let (minutes, rest) = value(rest.strip_prefix(':')?, 2)?;
+    let ms = (hours * 60 + minutes) * 60_000;
+    let Some((seconds, whole)) = rest.strip_prefix(':').and_then(|it| value(it, 2)) else {
+        return Some(Clock { rest, seconds: false, ms });
     };
-    let rest = whole.strip_prefix(['.', ',', ':']).and_then(|it| digits(it, 9)).unwrap_or(whole);
-    Some(Clock { rest, seconds: true })
+    let ms = ms + seconds * 1000;
+    let part = whole.strip_prefix(['.', ',', ':']);
+    let Some((part, rest)) = part.and_then(|it| Some((it, digits(it, 9)?))) else {
+        return Some(Clock { rest: whole, seconds: true, ms });
+    };
+    let part = part.bytes().take(part.len() - rest.len()).chain([b'0'; 2]).take(3);
+    let milli = part.fold(0, |sum, it| 10 * sum + u64::from(it - b'0'));
+    Some(Clock { rest, seconds: true, ms: ms + milli })
+}
+
+/// Returns the number that a text begins with, of so many digits at most, and what stands behind it.
+fn value(text: &str, most: usize) -> Option<(u64, &str)> {
+    let rest = digits(text, most)?;
+    Some((text[..text.len() - rest.len()].parse().ok()?, rest))
 }
 
 /// Removes a zone behind a time: `Z`, `+01:00`, `+0100`, ` PM`.

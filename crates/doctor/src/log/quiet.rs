@@ -86,12 +86,16 @@ impl QuietLines {
     }
 }
 
-/// Returns the place of a line: FNV-1a (draft-eastlake-fnv), of the line without its digits.
+/// Returns the place of a line, by the line without its digits.
 fn place(line: &str) -> usize {
-    let hash = line.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, it| {
-        (hash ^ u64::from(masked(it))).wrapping_mul(0x0100_0000_01b3)
-    });
-    (hash >> 32) as usize % LINES
+    (hash(line.bytes().map(masked)) >> 32) as usize % LINES
+}
+
+/// Returns FNV-1a of bytes (draft-eastlake-fnv).
+pub(super) fn hash(bytes: impl Iterator<Item = u8>) -> u64 {
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, it| {
+        (hash ^ u64::from(it)).wrapping_mul(0x0100_0000_01b3)
+    })
 }
 
 /// Returns what is known of a line of one record that tells nothing, where it does so whatever its digits, its time and the lines

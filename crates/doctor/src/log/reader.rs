@@ -2,8 +2,8 @@
 
 use super::access_point::OwnAccessPoint;
 use super::clock::LogClock;
-use super::course::LogPoint;
-use super::event::{LogEvent, ResetReason, SignName, TlsFailure, WordCause, all_events};
+use super::course::{LogPoint, LogTask};
+use super::event::{LogEvent, ResetReason, SignName, WordCause, all_events};
 use super::format::next_head;
 use super::open_crash::OpenCrash;
 use super::parting::{ASSOC_LEAVE, Parting, needs_link};
@@ -88,6 +88,8 @@ pub struct LogReader {
     clock: LogClock,
     parting: Parting,
     sessions: Sessions,
+    /// Task of the record that is read.
+    task: LogTask,
     /// Whether the supply fell too low since the last start.
     browned: bool,
     summary: LogSummary,
@@ -146,6 +148,8 @@ impl LogReader {
         if let Some((event, place)) = self.crash.close() {
             self.keep(event, place);
         }
+        let lines = self.summary.lines;
+        self.parting.end(lines, &mut self.summary);
         self.summary.linked = self.linked;
         self.summary.has_dead_session = self.sessions.has_dead();
         self.summary.waiting = self.joined;
@@ -258,6 +262,7 @@ impl LogReader {
         self.begin_line(found.iter().any(|it| it.level.is_some()), from.number);
         for (at, record) in found.iter().enumerate() {
             self.see_time(record.uptime_ms);
+            self.task = LogTask::of(record.tag);
             let linked = self.linked == Some(true);
             let silent = self
                 .silence
@@ -352,7 +357,7 @@ impl LogReader {
                 event
             }
             LogEvent::ConnectionMade => {
-                self.connected();
+                self.connected(record);
                 event
             }
             LogEvent::AddressUnset
@@ -360,12 +365,10 @@ impl LogReader {
             {
                 self.unaddressed()
             }
-            LogEvent::Words(WordCause::LinkEnded) if self.parting.is_away(line) => return,
+            LogEvent::Words(WordCause::LinkEnded) if self.asked_for_end(line) => return,
             LogEvent::NoAddress => self.unaddressed(),
             // What failed with a client of the device's own server is the client's.
-            LogEvent::Sign(OWN_SERVER) => {
-                return self.summary.take_back_near(&OF_TLS, SERVER_LINES, line);
-            }
+            LogEvent::Sign(OWN_SERVER) => return self.summary.take_back_tls(line),
             // Of a link that is down the lease ends, too.
             LogEvent::Sign(ADDRESS_LOST) if self.linked == Some(false) => return,
             LogEvent::Sign(ADDRESS_LOST) => self.unaddressed(),
@@ -388,7 +391,7 @@ impl LogReader {
             }
             event => event,
         };
-        self.parting.see(event, line, &mut self.summary);
+        self.parting.see(event, line, record.text, &mut self.summary);
         // What the parts of ESP-IDF say is of any session.
         if session::concerns(event, record.tag) && !self.summary.rules.0.is_part(record.tag) {
             self.sessions.see(event, record.tag, self.summary.courses.now);
@@ -398,11 +401,18 @@ impl LogReader {
 
     /// Takes in that a connection was made. Without a link none is: it has come back without a word. One of the own access point's
     /// clients needs none.
-    fn connected(&mut self) {
+    fn connected(&mut self, record: &LogRecord<'_>) {
+        let names = |it: &str| it.to_ascii_lowercase().contains("mqtt");
+        self.task.of_broker = names(record.tag) || names(record.text);
         if self.linked == Some(false) && self.reached && !self.access_point.has_clients() {
             self.linked = Some(true);
             self.summary.courses.link_is_back();
         }
+    }
+
+    /// Takes the end of a link in that a program tells; returns whether it has asked for that.
+    fn asked_for_end(&mut self, line: u64) -> bool {
+        self.parting.ends(line, &mut self.summary)
     }
 
     /// Takes a start of the device in; returns what it tells.
@@ -493,14 +503,14 @@ impl LogReader {
             summary.dropped += 1;
             return;
         }
-        summary.courses.take(&event, place.line);
+        summary.courses.take(&event, place.line, self.task);
         // A try is no outcome.
         if !matches!(event, LogEvent::Words(WordCause::LinkTry | WordCause::ServerTry)) {
             summary.last = Some(event);
         }
         let counts = summary.events.entry(event).or_default();
         counts.count += 1;
-        counts.last = place.line;
+        (counts.former, counts.last) = (counts.last, place.line);
         if counts.places.len() < PLACES {
             counts.places.push(place);
         }
@@ -519,20 +529,8 @@ const REFUSED_FOR_NOW: LogEvent = LogEvent::Disconnected(208);
 /// Lines from there to the association that follows.
 const COMEBACK_LINES: u64 = 10;
 
-/// Lines from a failure of TLS to what the server says of it.
-const SERVER_LINES: u64 = 2;
-
 /// Sign of a handshake that a client of the device's own server did not end.
 const OWN_SERVER: SignName = SignName("own-server-handshake");
-
-/// Failures of TLS.
-const OF_TLS: [LogEvent; 5] = [
-    LogEvent::TlsFailed(TlsFailure::Certificate),
-    LogEvent::TlsFailed(TlsFailure::Refused),
-    LogEvent::TlsFailed(TlsFailure::Ended),
-    LogEvent::TlsFailed(TlsFailure::Other),
-    LogEvent::Words(WordCause::Tls),
-];
 
 /// Sign of an address that the network's lease no longer has.
 const ADDRESS_LOST: SignName = SignName("address-lost");

@@ -1,7 +1,7 @@
 //! Counts and settings of a whole log, with the places of its events.
 
-use super::course::{CourseOf, PartCourses};
-use super::event::LogEvent;
+use super::course::{CourseOf, PAST_MS, PartCourses};
+use super::event::{LogEvent, ResetReason, TlsFailure, WordCause};
 use crate::matcher::RulesOfLog;
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -18,11 +18,20 @@ const MOMENT_LINES: u64 = 3;
 /// Lines of one failure follow each other within so many, whatever their times.
 const BURST_LINES: u64 = 12;
 
-/// Time behind a failure after which it would have come again, in milliseconds.
-const PAST_MS: u64 = 300_000;
-
 /// Lines behind it, where no time is known.
 const PAST_LINES: u64 = 300;
+
+/// Lines from a failure of TLS to what the server says of it.
+const SERVER_LINES: u64 = 2;
+
+/// Failures of TLS.
+const OF_TLS: [LogEvent; 5] = [
+    LogEvent::TlsFailed(TlsFailure::Certificate),
+    LogEvent::TlsFailed(TlsFailure::Refused),
+    LogEvent::TlsFailed(TlsFailure::Ended),
+    LogEvent::TlsFailed(TlsFailure::Other),
+    LogEvent::Words(WordCause::Tls),
+];
 
 /// Places kept of each event.
 pub(super) const PLACES: usize = 8;
@@ -65,6 +74,8 @@ pub struct EventCounts {
     pub places: Vec<LogPlace>,
     /// Number of the line of the last time.
     pub last: u64,
+    /// Number of that of the time before.
+    pub(super) former: u64,
 }
 
 /// Counts and settings of a whole log.
@@ -149,7 +160,11 @@ impl LogSummary {
     pub fn is_well(&self, part: CourseOf) -> bool {
         let is_dead = part == CourseOf::Connections && self.has_dead_session;
         let is_there = self.linked == Some(true) || part == CourseOf::EspNow;
-        is_there && !is_dead && self.courses.is_well(part)
+        // A device that starts anew behind it has made nothing good.
+        let starts =
+            |it: &LogEvent| matches!(it, LogEvent::Reset(it) if *it != ResetReason::DeepSleep);
+        let is_left = self.last_line(starts) > self.courses.last_failure(part);
+        is_there && !is_dead && !is_left && self.courses.is_well(part)
     }
 
     /// Takes back the last time of an event, where it is of that line.
@@ -157,20 +172,26 @@ impl LogSummary {
         let Some(counts) = self.events.get_mut(&event).filter(|it| it.last == line) else { return };
         counts.places.retain(|it| it.line != line);
         counts.count -= 1;
-        counts.last = counts.places.last().map_or(0, |it| it.line);
+        // Of the time before that the first places alone are known.
+        counts.last = counts.former;
+        let before = counts.places.iter().rev().find(|it| it.line < counts.former);
+        counts.former = before.map_or(0, |it| it.line);
         if counts.count == 0 {
             self.events.remove(&event);
         }
     }
 
-    /// Takes back the last time of each of some events, where it came within so many lines before one.
+    /// Takes back what came last of some events, where it came within so many lines before one.
     pub(super) fn take_back_near(&mut self, events: &[LogEvent], within: u64, line: u64) {
-        for event in events {
-            let last = self.events.get(event).map(|it| it.last);
-            if let Some(last) = last.filter(|it| it + within >= line) {
-                self.take_back(*event, last);
-            }
+        let lines = events.iter().filter_map(|it| Some((self.events.get(it)?.last, *it)));
+        if let Some((last, event)) = lines.max().filter(|it| it.0 + within >= line) {
+            self.take_back(event, last);
         }
+    }
+
+    /// Takes back the failure of TLS right before a line.
+    pub(super) fn take_back_tls(&mut self, line: u64) {
+        self.take_back_near(&OF_TLS, SERVER_LINES, line);
     }
 
     /// Returns the number of the last line with an event that a test picks, 0 where there is none.

@@ -53,6 +53,9 @@ pub struct CauseRecord {
     /// Whether it is made good where it came at one moment alone, and the log of a device in its network goes on for long.
     #[serde(default)]
     pub passes: bool,
+    /// Whether a task that has told of it makes it good by a connection, where it comes seldom.
+    #[serde(default)]
+    pub by_connection: bool,
     /// Stable names of causes beside which it is no finding.
     #[serde(default)]
     pub hidden_by: Vec<String>,

@@ -8,7 +8,7 @@ use super::pattern::LinePattern;
 use super::rule::{PatternList, Rule, RuleFile};
 use super::search::has_one;
 use super::words::{self, FACTS, WordTopics};
-use super::{Groups, ReadyRule, RuleBook, SearchPattern, Topic};
+use super::{COMPONENTS, Groups, ReadyRule, RuleBook, SearchPattern, Topic};
 use crate::log::MACHINE_SIGNS;
 use alloc::borrow::ToOwned as _;
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -342,6 +342,12 @@ pub(super) fn by_key<'k, P>(
     Ok((KeySearch::of(by_key.keys())?, by_key.into_values().collect()))
 }
 
+/// Returns the names of the parts that the framework brings.
+fn parts(rules: &[ReadyRule], topics: &[Topic]) -> BTreeSet<String> {
+    let of_parts = rules.iter().filter(|it| topics[it.topic].name == COMPONENTS);
+    of_parts.flat_map(|it| it.rule.component.iter().cloned()).collect()
+}
+
 impl Making {
     /// Returns whether a text is in a group only where it has a sign of failure.
     fn is_of_sign(&self, group: usize) -> bool {
@@ -427,6 +433,7 @@ impl Making {
             word_tells: set_of(&tells, groups),
             word_topics,
             turns,
+            parts: parts(&ready, &topics),
             rules_of,
             of_component,
             rules: ready,

@@ -38,6 +38,7 @@ pub use words::Subject;
 
 use crate::log::{LogEvent, LogRecord};
 use alloc::boxed::Box;
+use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
 use cause::CauseRecord;
@@ -117,6 +118,8 @@ pub struct RuleBook {
     word_topics: WordTopics,
     /// Topics of all other rules by their turns.
     turns: Vec<usize>,
+    /// Names of the parts that the framework brings.
+    parts: BTreeSet<String>,
     /// Rules of a component alone.
     of_component: Vec<usize>,
     rules: Vec<ReadyRule>,
@@ -192,10 +195,7 @@ impl RuleBook {
     #[must_use]
     pub fn is_part(&self, tag: &str) -> bool {
         let tag = pattern::lower(tag);
-        let parts = self.turns.iter().filter(|it| self.topics[**it].name == COMPONENTS);
-        let of_parts = |it: &&ReadyRule| parts.clone().any(|topic| it.topic == *topic);
-        let mut named = self.rules.iter().filter(of_parts).flat_map(|it| &it.rule.component);
-        named.any(|it| search::is_tag(it, &tag))
+        self.parts.iter().any(|it| search::is_tag(it, &tag))
     }
 
     /// Finds a cause by the name of its record.

@@ -1,5 +1,6 @@
 //! Causes that rules name by signs.
 
+use super::network;
 use crate::finding::CauseFinding;
 use crate::log::{LogEvent, LogSummary};
 use crate::matcher::cause::CauseRecord;
@@ -63,6 +64,7 @@ pub(super) fn is_made_good(
     log.last_line(makes_good) > log.last_line(&is)
         && record.recurring.is_none_or(|it| log.count(&is) < it)
         || record.passes && log.is_long_past(is)
+        || record.by_connection && network::logs_in_again(log)
 }
 
 /// Returns remarks on errors of mbedTLS that are sums: each part by its name.

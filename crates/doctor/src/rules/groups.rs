@@ -2,11 +2,8 @@
 //! after it was lost.
 
 use super::{AUTH_LEAVE, edge};
-use crate::log::{LogEvent, LogSummary};
+use crate::log::{BSS_TRANSITION, LogEvent, LogSummary};
 use crate::reason::{self, ReasonGroup};
-
-/// `WIFI_REASON_BSS_TRANSITION_DISASSOC`
-const BSS_TRANSITION: u8 = 12;
 
 /// Groups of reasons, by what else a log tells.
 pub(super) struct Groups<'a> {

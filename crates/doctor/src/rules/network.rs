@@ -79,12 +79,24 @@ fn tls(log: &LogSummary, out: &mut Vec<CauseFinding>) {
 }
 
 pub(super) const fn is_connection(it: &LogEvent) -> bool {
-    matches!(it, LogEvent::SocketError(_) | LogEvent::ConnectionFailed | LogEvent::ClientLeft)
+    matches!(
+        it,
+        LogEvent::SocketError(_)
+            | LogEvent::ConnectionFailed
+            | LogEvent::ClientLeft
+            | LogEvent::PingLost
+    )
 }
 
 /// Returns whether connections that failed are well again.
 pub(super) fn is_made_good(log: &LogSummary) -> bool {
     is_well_again(log, CourseOf::Connections, is_connection)
+}
+
+/// Returns whether a login that was refused was let in behind that, and is refused seldom: by itself none heals.
+pub(super) fn logs_in_again(log: &LogSummary) -> bool {
+    let few = log.courses.moments(CourseOf::Logins) < SOCKETS;
+    log.courses.is_up(CourseOf::Logins) && (few || log.is_well(CourseOf::Logins))
 }
 
 /// Returns whether a part failed once or twice and worked behind that, or the log goes on for minutes without a failure of it.

@@ -133,6 +133,7 @@ fn found(log: &LogSummary, cause: WordCause, name: &str) -> Option<CauseFinding>
     };
     let count = |which: WordCause| log.count(|it| of(it, which));
     let since = |made: fn(&LogEvent) -> bool| log.last_line(is) > log.last_line(made);
+    let made = |it: &LogEvent| *it == LogEvent::ConnectionMade;
     let is_end = log.last_line(is) == log.last_line(|_| true);
     let tells = match cause {
         WordCause::LinkFailed => {
@@ -150,7 +151,7 @@ fn found(log: &LogSummary, cause: WordCause, name: &str) -> Option<CauseFinding>
             if network::is_made_good(log) {
                 return None;
             }
-            let open = since(|it| *it == LogEvent::ConnectionMade);
+            let open = since(made) || !log.courses.is_up(CourseOf::Connections);
             // One lost connection is usual where a link works, and is the complaint where it is the log's end.
             let is_failed =
                 |it: &LogEvent| of(it, WordCause::Connections) || network::is_connection(it);
@@ -166,7 +167,13 @@ fn found(log: &LogSummary, cause: WordCause, name: &str) -> Option<CauseFinding>
             count(cause) > 0 && (since(links) || count(cause) >= RECURRING)
         }
         WordCause::Refused | WordCause::Tls | WordCause::Names => {
-            let open = since(|it| *it == LogEvent::ConnectionMade);
+            // What one task of a program reaches makes nothing good for another.
+            let is_down = match cause {
+                WordCause::Tls => !log.courses.is_up(CourseOf::Tls),
+                WordCause::Names => !log.courses.is_up(CourseOf::Names),
+                _ => false,
+            };
+            let open = since(made) || is_down;
             count(cause) > 0 && (open || count(cause) >= RECURRING)
         }
         // A namespace that nobody has written to cannot be opened at a program's first start.
