@@ -268,9 +268,17 @@ pub(crate) fn seen(lines: &[RateCurve]) -> Vec<f64> {
     rates
 }
 
+/// A rate at which probes were sent.
+pub(crate) struct SentRate {
+    /// Probes a second, of all links.
+    pub(crate) per_second: f64,
+    /// Links on which probes were sent.
+    pub(crate) links: u16,
+}
+
 /// Returns the probes sent a second, from the first to the last one; `None` for fewer than ten. Of several devices the rates of
 /// all are summed: one that begins late is not slow.
-pub(crate) fn sent_rate(recorded: &Recorded) -> Option<f64> {
+pub(crate) fn sent_rate(recorded: &Recorded) -> Option<SentRate> {
     let is_of_several = devices(recorded) > 1;
     let mut sent: BTreeMap<Link, (u64, Instant, Instant)> = BTreeMap::new();
     for sample in &recorded.samples {
@@ -289,7 +297,8 @@ pub(crate) fn sent_rate(recorded: &Recorded) -> Option<f64> {
         (seconds > 0.0).then(|| (count - 1) as f64 / seconds)
     };
     let rates: Vec<f64> = sent.values().filter_map(rate).collect();
-    (all >= 10 && !rates.is_empty()).then(|| rates.iter().sum())
+    let links = u16::try_from(rates.len()).unwrap_or(u16::MAX);
+    (all >= 10 && links > 0).then(|| SentRate { per_second: rates.iter().sum(), links })
 }
 
 /// Returns the number of devices that were measured at once: each has a link of its own, whether it sent or not.
@@ -298,11 +307,12 @@ pub(crate) fn devices(recorded: &Recorded) -> u16 {
     u16::try_from(devices).unwrap_or(u16::MAX).max(1)
 }
 
-/// The time over which messages came due and were delivered.
+/// The messages of one link, and the time over which they came due and were delivered.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct MessageSpan {
-    /// Links of messages: of several devices each has its own.
-    links: u16,
+struct MessageSpan {
+    /// Messages due, without those that the user's stop left open.
+    due: u64,
+    delivered: u64,
     first_due: Option<Instant>,
     last_due: Option<Instant>,
     last: Option<Instant>,
@@ -311,57 +321,95 @@ pub(crate) struct MessageSpan {
 }
 
 impl MessageSpan {
-    /// Returns the span of a cell's samples; `is_message` says which probes are messages.
-    pub(crate) fn of(samples: &[Sample], is_message: impl Fn(&Probe) -> bool) -> Self {
-        let mut span = Self::default();
-        for sample in samples {
-            match sample {
-                Sample::Probe(probe) if is_message(probe) => span.add(probe),
-                Sample::Interval(interval) => span.total(interval),
-                _ => {}
-            }
-        }
-        span
-    }
-
-    /// Returns the number of links, one at least.
-    pub(crate) fn links(&self) -> u16 {
-        self.links.max(1)
-    }
-
-    pub(crate) fn add(&mut self, probe: &Probe) {
-        self.links = self.links.max(probe.link.0.saturating_add(1));
+    fn add(&mut self, probe: &Probe) {
         self.first_due = Some(self.first_due.map_or(probe.due, |it| it.min(probe.due)));
         // A sample of a message that had been counted before has no time of its own at which it was due.
         if !matches!(probe.fate, Fate::Duplicate | Fate::Late | Fate::Lost(Cause::Stopped)) {
+            self.due += 1;
             self.last_due = self.last_due.max(Some(probe.due));
         }
         if probe.fate == Fate::Delivered {
+            self.delivered += 1;
             self.last = self.last.max(probe.received);
         }
     }
 
-    pub(crate) fn total(&mut self, interval: &Interval) {
-        if interval.total && interval.observer == Observer::Sender {
-            let (start, end) = self.sender.unwrap_or((interval.start, interval.end));
-            self.sender = Some((start.min(interval.start), end.max(interval.end)));
-        }
+    fn total(&mut self, interval: &Interval) {
+        let (start, end) = self.sender.unwrap_or((interval.start, interval.end));
+        self.sender = Some((start.min(interval.start), end.max(interval.end)));
     }
 
-    /// Returns the seconds in which messages came due, and those until the last of them came. `periods` are the seconds
-    /// of the messages at the rate that was asked for; `None` where none was.
-    pub(crate) fn seconds(&self, periods: Option<f64>) -> (f64, f64) {
+    /// Returns the seconds in which messages came due, and those until the last of them came.
+    fn seconds(&self, kind: &dyn TestKind) -> (f64, f64) {
         let between = |from: Option<Instant>, to: Option<Instant>| {
             from.zip(to).map_or(0.0, |(from, to)| to.since(from).as_secs_f64())
         };
         let (begin, end) = (self.sender.map(|it| it.0), self.sender.map(|it| it.1));
-        let (start, offering) = match periods {
+        let (start, offering) = match kind.offering(self.due) {
             // The period of the last message is part of the time. The sender's own end is none: with several clients it lies
             // one client's period after the last message, and that is longer than the period of all together.
             Some(periods) => (self.first_due, periods.max(between(self.first_due, self.last_due))),
             None => (begin.or(self.first_due), between(begin, end)),
         };
         (offering, offering.max(between(start, self.last)))
+    }
+}
+
+/// Rates of messages: of several links the sum of each link's own, so that one that begins late or ends early is not slow.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct MessageRates(BTreeMap<Link, MessageSpan>);
+
+impl MessageRates {
+    /// Returns the rates of a cell.
+    pub(crate) fn of(samples: &[Sample], kind: &dyn TestKind) -> Self {
+        let mut rates = Self::default();
+        for sample in samples {
+            match sample {
+                Sample::Probe(probe) => rates.add(probe, kind),
+                Sample::Interval(interval) => rates.total(interval, kind),
+            }
+        }
+        rates
+    }
+
+    pub(crate) fn add(&mut self, probe: &Probe, kind: &dyn TestKind) {
+        if !probe.link.is_beside() {
+            self.on(probe.link, kind).add(probe);
+        }
+    }
+
+    pub(crate) fn total(&mut self, interval: &Interval, kind: &dyn TestKind) {
+        if interval.total && interval.observer == Observer::Sender {
+            self.on(interval.link, kind).total(interval);
+        }
+    }
+
+    fn on(&mut self, link: Link, kind: &dyn TestKind) -> &mut MessageSpan {
+        self.0.entry(if kind.shares_rate() { Link(0) } else { link }).or_default()
+    }
+
+    /// Returns the messages due a second; `None` where none was.
+    pub(crate) fn offered(&self, kind: &dyn TestKind) -> Option<f64> {
+        self.sum(|it| (it.due, it.seconds(kind).0))
+    }
+
+    /// Returns the messages delivered a second, until the last one came or was due; `None` where none was due.
+    pub(crate) fn delivered(&self, kind: &dyn TestKind) -> Option<f64> {
+        self.sum(|it| (it.delivered, it.seconds(kind).1))
+    }
+
+    /// Returns the seconds until the last message came or was due, of the link that took longest.
+    pub(crate) fn delivering(&self, kind: &dyn TestKind) -> f64 {
+        self.0.values().map(|it| it.seconds(kind).1).fold(0.0, f64::max)
+    }
+
+    fn sum(&self, of: impl Fn(&MessageSpan) -> (u64, f64)) -> Option<f64> {
+        let rate = |it: &MessageSpan| {
+            let (count, seconds) = of(it);
+            (it.due > 0 && seconds > 0.0).then(|| count as f64 / seconds)
+        };
+        let rates: Vec<f64> = self.0.values().filter_map(rate).collect();
+        (!rates.is_empty()).then(|| rates.iter().sum())
     }
 }
 

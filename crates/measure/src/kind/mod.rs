@@ -174,9 +174,13 @@ pub(crate) trait TestKind {
     fn live(&self) -> LiveFigures {
         LiveFigures::default()
     }
-    /// Returns the seconds in which so many messages on that number of links come due, where the work offers them at a rate.
-    fn offering(&self, _due: u64, _links: u16) -> Option<f64> {
+    /// Returns the seconds in which that number of messages comes due, where the work offers them at a rate.
+    fn offering(&self, _due: u64) -> Option<f64> {
         None
+    }
+    /// Returns whether links share the rate that is offered; else each has it.
+    fn shares_rate(&self) -> bool {
+        false
     }
     /// Returns the number of streams, and whether an interval of one is whole, of a test that began then.
     fn whole(&self, _begin: Instant, _part: &Interval) -> (usize, bool) {

@@ -4,10 +4,10 @@
 //! the samples so far and in bounded memory. What the summary has no metric of is not shown.
 
 use super::rates::{ArrivalSpan, MeanRate, ObserverTimes};
-use super::{FateCounts, Histogram, Meter};
+use super::{Histogram, Meter};
 use crate::cell::Origin;
 use crate::kind::{self, TestKind};
-use crate::series::{MessageSpan, sending_observers};
+use crate::series::{MessageRates, sending_observers};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -121,7 +121,7 @@ pub(crate) fn response(probe: &Probe) -> Option<Duration> {
 #[derive(Clone, Debug, Default)]
 pub(super) struct RatesSoFar {
     arrivals: ArrivalSpan,
-    messages: MessageSpan,
+    messages: MessageRates,
     means: [MeanRate; 3],
     /// Longest total of each observer.
     lasted: [Duration; 3],
@@ -141,7 +141,7 @@ impl RatesSoFar {
         match sample {
             Sample::Probe(probe) if probe.link.is_beside() => {}
             Sample::Probe(probe) => {
-                self.messages.add(probe);
+                self.messages.add(probe, kind);
                 // Of a device that is listened to each message counts in the rate.
                 let counts = match probe.fate {
                     Fate::Delivered => true,
@@ -153,7 +153,7 @@ impl RatesSoFar {
                 }
             }
             Sample::Interval(interval) => {
-                self.messages.total(interval);
+                self.messages.total(interval, kind);
                 let at = place(interval.observer);
                 self.means[at].add(interval, kind);
                 if interval.total {
@@ -213,15 +213,11 @@ impl Meter {
         const MESSAGES: &str = "messages/s";
         const MEGABITS: &str = "Mbit/s";
         let so_far = &self.rates;
-        let FateCounts { delivered, lost, corrupt, .. } = self.tally;
         let simulated = self.origin == Origin::Simulated;
         match rate {
             LiveRate::None => {}
             LiveRate::Delivered => {
-                let due = delivered + lost + corrupt;
-                let links = so_far.messages.links();
-                let (_, seconds) = so_far.messages.seconds(kind.offering(due, links));
-                let rate = (seconds > 0.0 && due > 0).then(|| delivered as f64 / seconds);
+                let rate = so_far.messages.delivered(kind);
                 figures.extend(rate.map(|it| figure("message_rate", it, MESSAGES, "")));
             }
             LiveRate::Heard => {

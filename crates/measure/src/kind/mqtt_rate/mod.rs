@@ -12,7 +12,7 @@ use crate::live::figures::{LiveFigures, LiveRate, LiveTimes, QUANTILES, response
 use crate::plan::{DAY, Goal, PlanKey, PlanValue, Scalar, quoted, word_of, words};
 use crate::report::digest::Material;
 use crate::run::Recorded;
-use crate::series;
+use crate::series::{self, SentRate};
 use crate::settings::{Setting, SettingKey, Settings};
 use crate::summary::SummaryContext;
 use crate::table::Table;
@@ -143,12 +143,6 @@ const KEYS: [PlanKey; 12] = [
     )
     .or("0 s"),
 ];
-
-/// Returns the rate at which messages come due in all: devices of a lab offer it each, and several clients share it.
-fn rate_of_all(work: &MqttRate, links: u16) -> Option<f64> {
-    let MqttMode::Offered(rate) = work.mode else { return None };
-    Some(if work.clients > 1 { rate } else { rate * f64::from(links) })
-}
 
 impl TestKind for MqttRate {
     fn name(&self) -> &'static str {
@@ -299,8 +293,10 @@ impl TestKind for MqttRate {
     }
 
     fn pace(&self, recorded: &Recorded) -> Option<SenderPace> {
-        let asked = rate_of_all(self, series::devices(recorded))?;
-        Some(SenderPace { asked, kept: series::sent_rate(recorded)?, unit: "messages/s" })
+        let MqttMode::Offered(rate) = self.mode else { return None };
+        let SentRate { per_second, links } = series::sent_rate(recorded)?;
+        let asked = if self.shares_rate() { rate } else { rate * f64::from(links) };
+        Some(SenderPace { asked, kept: per_second, unit: "messages/s" })
     }
 
     fn is_periodic(&self) -> Option<bool> {
@@ -311,8 +307,13 @@ impl TestKind for MqttRate {
         alloc::vec![(KIND, "MQTT message rate")]
     }
 
-    fn offering(&self, due: u64, links: u16) -> Option<f64> {
-        Some(due as f64 / rate_of_all(self, links)?)
+    fn offering(&self, due: u64) -> Option<f64> {
+        let MqttMode::Offered(rate) = self.mode else { return None };
+        Some(due as f64 / rate)
+    }
+
+    fn shares_rate(&self) -> bool {
+        self.clients > 1
     }
 
     fn is_heard(&self) -> bool {

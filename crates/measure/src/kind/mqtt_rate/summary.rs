@@ -2,7 +2,8 @@
 //!
 //! # What the metrics count
 //!
-//! - `message_rate_offered`: messages that came due, over the time in which they did.
+//! - `message_rate_offered`: messages that came due, over the time in which they did. Of several devices
+//!   this and the next are the sum of each one's own: a device that begins late is not slow.
 //! - `message_rate`: messages that reached the subscriber, over the time until the last one came, or
 //!   until the last one was due where that is later. Its interval is the t interval of the seconds
 //!   that the receiver counted, where there are three or more: about the rate itself where that lies
@@ -40,7 +41,7 @@ use crate::cell::Cell;
 use crate::kind::TestKind;
 use crate::run::Recorded;
 use crate::search::{REPETITIONS, RateSearch};
-use crate::series::{MessageSpan, message_rate};
+use crate::series::{MessageRates, message_rate};
 use crate::summary::{CellColumns, SummaryContext};
 use crate::units::print_duration;
 use alloc::collections::BTreeMap;
@@ -96,8 +97,8 @@ pub(super) fn summarize(
         out.listened(recorded);
         return out.cells;
     }
-    let tally = MessageCounts::of(workload, recorded);
-    out.rates(&tally, recorded);
+    let tally = MessageCounts::of(recorded);
+    out.rates(workload, &tally, recorded);
     out.fairness(workload, recorded);
     out.loss(&tally, recorded);
     for stage in STAGES {
@@ -135,14 +136,10 @@ struct MessageCounts {
     duplicate: u64,
     corrupt: u64,
     lost: BTreeMap<Cause, u64>,
-    /// Seconds in which messages came due.
-    offering: f64,
-    /// Seconds until the last of them came, or was due.
-    delivering: f64,
 }
 
 impl MessageCounts {
-    fn of(workload: &MqttRate, recorded: &Recorded) -> Self {
+    fn of(recorded: &Recorded) -> Self {
         let mut tally = Self::default();
         for probe in probes(recorded) {
             tally.sent += u64::from(probe.sent.is_some());
@@ -156,9 +153,6 @@ impl MessageCounts {
             }
         }
         tally.due = tally.received + tally.lost();
-        let devices = crate::series::devices(recorded);
-        let span = MessageSpan::of(&recorded.samples, |it| it.link != Link::CONNECTIONS);
-        (tally.offering, tally.delivering) = span.seconds(workload.offering(tally.due, devices));
         tally
     }
 
@@ -193,25 +187,28 @@ impl MqttCells<'_> {
         self.cells.push(Cell { note, ..cell });
     }
 
-    fn rates(&mut self, tally: &MessageCounts, recorded: &Recorded) {
-        let over = |known: u64, count: u64, seconds: f64| Estimate {
-            value: (seconds > 0.0 && known > 0).then(|| count as f64 / seconds),
+    fn rates(&mut self, workload: &MqttRate, tally: &MessageCounts, recorded: &Recorded) {
+        let rates = MessageRates::of(&recorded.samples, workload);
+        let rate = |known: u64, value: Option<f64>| Estimate {
+            value: value.filter(|_| known > 0),
             n: tally.due,
             ..Estimate::default()
         };
-        let offered = over(tally.due, tally.due, tally.offering);
-        self.push("message_rate_offered", RATE, offered, None);
+        let offered = rates.offered(workload);
+        self.push("message_rate_offered", RATE, rate(tally.due, offered), None);
         let seconds = match crate::series::devices(recorded) {
             1 => seconds(recorded),
-            _ => seconds_of_all(recorded, tally.delivering),
+            _ => seconds_of_all(recorded, rates.delivering(workload)),
         };
         let spread =
             if seconds.len() < FEWEST_SECONDS { Estimate::default() } else { mean_t(&seconds) };
         // Where nothing came, nothing was measured.
-        let delivered = over(tally.received, tally.received, tally.delivering);
+        let delivered = rate(tally.received, rates.delivered(workload));
         self.push("message_rate", RATE, about(delivered, &spread), None);
         let dropped = tally.lost.get(&Cause::ApplicationQueue).copied().unwrap_or(0);
-        self.push("queue_drop_rate", RATE, over(tally.due, dropped, tally.offering), None);
+        // A share of what was offered.
+        let dropped = offered.map(|it| dropped as f64 * it / tally.due as f64);
+        self.push("queue_drop_rate", RATE, rate(tally.due, dropped), None);
     }
 
     fn loss(&mut self, tally: &MessageCounts, recorded: &Recorded) {

@@ -145,7 +145,7 @@ impl TestKind for Ping {
     }
 
     fn pace(&self, recorded: &Recorded) -> Option<SenderPace> {
-        let kept = series::sent_rate(recorded)?;
+        let kept = series::sent_rate(recorded)?.per_second;
         Some(SenderPace { asked: 1.0 / self.interval.as_secs_f64(), kept, unit: "probes/s" })
     }
 

@@ -16,7 +16,7 @@ use crate::plan::{
 };
 use crate::report::digest::Material;
 use crate::run::Recorded;
-use crate::series;
+use crate::series::{self, SentRate};
 use crate::settings::{Setting, SettingKey, Settings};
 use crate::summary::SummaryContext;
 use crate::table::Table;
@@ -239,8 +239,9 @@ impl TestKind for UdpEcho {
     }
 
     fn pace(&self, recorded: &Recorded) -> Option<SenderPace> {
-        let asked = f64::from(series::devices(recorded)) / self.interval?.as_secs_f64();
-        Some(SenderPace { asked, kept: series::sent_rate(recorded)?, unit: "probes/s" })
+        let interval = self.interval?.as_secs_f64();
+        let SentRate { per_second, links } = series::sent_rate(recorded)?;
+        Some(SenderPace { asked: f64::from(links) / interval, kept: per_second, unit: "probes/s" })
     }
 
     fn is_periodic(&self) -> Option<bool> {

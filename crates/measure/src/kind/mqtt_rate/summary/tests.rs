@@ -124,6 +124,38 @@ fn a_rate_of_several_clients_is_over_the_periods_of_all() {
     }
 }
 
+/// The rate of several devices is the sum of each one's own: one that joins late offers no less, and one that stalls delivers
+/// until its last message, while the others go on.
+#[test]
+fn a_rate_of_several_devices_is_the_sum_of_their_own() {
+    let message = |link: u16, from: u64, seq: u64| {
+        let due = at(from + 100 * seq);
+        // The second device's messages wait for a link that is away for 2 s.
+        let later = if link == 1 { 2000 } else { 1 };
+        let (sent, received) = (Some(due), Some(due + Duration::from_millis(later)));
+        let link = Link(link);
+        Sample::Probe(Probe { link, seq, bytes: 64, due, sent, received, ..Probe::default() })
+    };
+    let starts = [(0, 0), (1, 0), (2, 5000)];
+    let samples =
+        starts.iter().flat_map(|(link, from)| (0..20).map(|seq| message(*link, *from, seq)));
+    let mut all = recorded(MqttMode::Offered(10.0), samples.collect());
+    // The fourth never sent anything.
+    all.facts.insert(espbench_model::fact::DEVICES.name().into(), "4".into());
+    let cells = summarized(&all);
+    let value = |metric| cell(&cells, metric).value.unwrap();
+    assert_eq!(value("message_rate_offered"), 30.0);
+    assert_eq!(value("message_rate"), 10.0 + 20.0 / 3.9 + 10.0);
+    assert_eq!(value("queue_drop_rate"), 0.0);
+    let kind = crate::kind::of(&all.workload);
+    let pace = kind.pace(&all).unwrap();
+    assert_eq!((pace.asked, pace.kept), (30.0, 30.0), "who sent nothing kept no pace");
+    let mut meter = crate::live::Meter::new(&all.workload, Origin::Simulated);
+    all.samples.iter().for_each(|it| meter.add(it));
+    let live = meter.figures().into_iter().find(|it| it.metric == "message_rate").unwrap();
+    assert_eq!(live.value, value("message_rate"));
+}
+
 fn step(link: u16, rate: f64, lost: u64) -> [Sample; 2] {
     let due = (rate * 2.0) as u64;
     let total = Interval {
