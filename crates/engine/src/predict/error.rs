@@ -1,7 +1,8 @@
 //! Errors that keep a prediction from being made.
 
 use alloc::boxed::Box;
-use alloc::string::String;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 use core::fmt;
 use espbench_dot11::radio::{RadioChip, WifiMode};
 use espbench_sim::lab::file::FileError;
@@ -32,6 +33,13 @@ pub enum PredictError {
         /// The channel.
         channel: u8,
     },
+    /// The devices of the lab send in several modes, and a prediction is of one.
+    SeveralModes {
+        /// The lab.
+        lab: String,
+        /// Their modes.
+        modes: Vec<WifiMode>,
+    },
     /// A simulation did not come to its end.
     Livelock {
         /// Devices that send.
@@ -58,6 +66,14 @@ impl fmt::Display for PredictError {
                 write!(
                     f,
                     "a payload of {payload}: the firmware of lab {lab} sends at most {most} bytes{sealed}"
+                )
+            }
+            Self::SeveralModes { lab, modes } => {
+                let modes: Vec<String> = modes.iter().map(WifiMode::to_string).collect();
+                let modes = modes.join(", ");
+                write!(
+                    f,
+                    "the devices of lab {lab} send in several modes ({modes}), and a prediction is of one"
                 )
             }
             Self::Livelock { devices, mode, seed, why } => {

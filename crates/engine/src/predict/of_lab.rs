@@ -46,6 +46,9 @@ impl Predictor {
             let modes = file.nodes.iter().skip(1).map(|it| it.mode.to_string()).collect();
             add("rate", "", points(&|it| it.rate.clone()), modes);
         }
+        let encryption = |it: bool| String::from(if it { "on" } else { "off" });
+        let of_file = file.nodes.iter().map(|it| encryption(it.settings.encrypt.enabled)).collect();
+        add("encryption", "", vec![encryption(self.setup.encrypted)], of_file);
         if let Some(asked) = self.setup.distance_m {
             add("distance", "m", vec![metres(asked)], vec![metres(file.reach_m())]);
         }

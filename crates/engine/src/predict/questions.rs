@@ -81,7 +81,9 @@ pub fn rate(
     let rooms = predictor.setup().effort.rooms;
     let read = modes.iter().filter(|mode| predictor.reads(**mode));
     let cases: Vec<RoomCase> = read.map(|mode| predictor.case(devices, *mode)).collect();
-    let floods: Vec<RoomCase> = cases.iter().map(flood).collect();
+    // A lab with several groups has no room of one device.
+    let is_alone = predictor.has_room_of_one();
+    let floods: Vec<RoomCase> = cases.iter().filter(|_| is_alone).map(flood).collect();
     let all: Vec<RoomCase> = cases.iter().chain(&floods).copied().collect();
     runner.begin(predictor, &all, rooms);
     let label = |case: &RoomCase| match case.load.arrival {
@@ -89,14 +91,21 @@ pub fn rate(
         _ => format!("{}, {}", case.mode, count(case.devices)),
     };
     let trials = runner.trials(predictor, &cases, 0..rooms, &label)?;
-    let alone = runner.trials(predictor, &floods, 0..FLOODS, &label)?;
+    let mut alone = runner.trials(predictor, &floods, 0..FLOODS, &label)?;
+    let is_cut = lacks(&trials, rooms) || lacks(&alone, FLOODS);
+    alone.resize_with(cases.len(), Vec::new);
     let points = cases.iter().zip(trials.iter().zip(&alone)).filter(|it| !it.1.0.is_empty());
     let points = points.map(|(case, (trials, alone))| rate_point(predictor, case, trials, alone));
     let points: Vec<PointEstimates> = points.collect();
     let rates = format!("at {}", plural(points.len(), "rate"));
     let mut answer = predictor.answer(PredictQuestion::Rate, &count(devices), &rates);
     answer.notes.push(predictor.range_doubts(false).words());
-    let is_cut = lacks(&trials, rooms) || lacks(&alone, FLOODS);
+    if !is_alone {
+        let lab = &predictor.setup().lab;
+        answer.notes.push(format!(
+            "Lab {lab} has no room of one device: the throughput of one is not known."
+        ));
+    }
     let due = SettingsDue { settings: cases.len() as u32, rooms, changes: 0 };
     Ok(PredictAnswer { points, due, stopped: runner.cancelled() && is_cut, ..answer })
 }

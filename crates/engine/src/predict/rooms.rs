@@ -179,7 +179,7 @@ impl Predictor {
     pub fn new(mut setup: PredictSetup, library: Library) -> Result<Self, PredictError> {
         // What the lab's file says holds where nobody says otherwise.
         let file = library.scene(&setup.lab, &Overrides::default(), setup.seed)?;
-        let does_lab = file.nodes.first().is_some_and(|it| it.settings.encrypt.enabled);
+        let does_lab = file.nodes.iter().any(|it| it.settings.encrypt.enabled);
         setup.encrypted |= setup.encrypts_as_lab && does_lab;
         // As many devices as the lab has: what is asked may be fewer than stand in it for sure.
         let usual =
@@ -383,14 +383,29 @@ impl Predictor {
         WifiMode::esp_now_on(self.channel())
     }
 
-    /// Returns the mode that the lab's file gives to all devices that send; that of [`usual_mode`](Self::usual_mode)
-    /// where they have several, or their channel does not have it.
-    #[must_use]
-    pub fn own_mode(&self) -> WifiMode {
-        let mut modes = self.scene.nodes.iter().skip(1).map(|it| it.mode);
-        let first =
-            modes.next().filter(|first| modes.all(|it| it == *first) && self.band_has(*first));
-        first.unwrap_or_else(|| self.usual_mode())
+    /// Returns the mode that the lab's file gives to the devices that send; that of [`usual_mode`](Self::usual_mode) where
+    /// their channel does not have it.
+    ///
+    /// # Errors
+    /// They have several modes, and a prediction is of one.
+    pub fn own_mode(&self) -> Result<WifiMode, PredictError> {
+        let mut modes: Vec<WifiMode> = Vec::new();
+        for device in self.scene.nodes.iter().skip(1) {
+            if !modes.contains(&device.mode) {
+                modes.push(device.mode);
+            }
+        }
+        match modes[..] {
+            [mode] if self.band_has(mode) => Ok(mode),
+            [] | [_] => Ok(self.usual_mode()),
+            _ => Err(PredictError::SeveralModes { lab: self.setup.lab.clone(), modes }),
+        }
+    }
+
+    /// Returns whether the lab can be of one device beside the listener.
+    pub(super) fn has_room_of_one(&self) -> bool {
+        let alone = change(&self.setup, &self.setup.firmware, 1);
+        self.library.scene(&self.setup.lab, &alone, self.setup.seed).is_ok()
     }
 
     /// Returns the number of devices that the lab's file has beside the listener; one at least.

@@ -36,3 +36,28 @@ fn a_search_is_of_one_device() {
     assert_eq!(ran.status, Some(2));
     assert!(ran.err.contains("a search is of one device"), "{}", ran.err);
 }
+
+/// Devices that reach no router are named, and the others' figures stand.
+#[test]
+fn a_device_that_does_not_get_through_is_named() {
+    let bench = TestDir::new();
+    let near = include_str!("../../../sim/labs/forty-stations.toml");
+    let far = near.replace("most_m = 18", "most_m = 600");
+    assert_ne!(near, far);
+    bench.write("far.toml", &far);
+    bench.write("fleet.toml", PLAN);
+    let ran = bench.run(&["run", "fleet.toml", "--on", "sim:far.toml", "--format", "json"]);
+    let report: Value = serde_json::from_str(&ran.ok()).unwrap();
+    let said = report["caveats"][0]["text"].as_str().unwrap();
+    let told = "Nothing came through for 5 of 10 stations: device 2, device 4, device 5, device 6, device 10.";
+    assert_eq!(said, told);
+    let cell = |metric: &str| {
+        let all = report["cells"].as_array().unwrap();
+        &all.iter().find(|it| it["metric"] == metric).unwrap()["value"]
+    };
+    // Five publish at their rate, and half of the ten have nothing.
+    assert_eq!(
+        (cell("message_rate_offered"), cell("client_fairness")),
+        (&10.0.into(), &0.5.into())
+    );
+}

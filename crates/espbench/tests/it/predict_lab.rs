@@ -39,3 +39,36 @@ fn a_labs_own_devices_and_rate_hold() {
     let rates = ask("rate --phy-rates 1M,6M");
     assert!(rates.starts_with("3 devices, "), "{rates}");
 }
+
+/// A prediction is of one rate: a lab whose devices have several asks for it. One whose groups are at least two devices
+/// has no throughput of one, and its other figures stand.
+#[test]
+fn a_lab_of_several_groups_is_predicted() {
+    let bench = TestDir::new();
+    let near = group("near", 1, "distance_m = 3\n");
+    let far = group("far", 1, "distance_m = 8\n");
+    let write = |far: &str| {
+        bench.write("mine.toml", &lab(&[group("hub", 1, ""), near.clone(), far.into()]))
+    };
+    let ask = |args: &str| {
+        let few = "--lab mine.toml --rooms 2 --messages 100 -q";
+        let args = format!("predict {args} {few}");
+        bench.run(&args.split(' ').collect::<Vec<_>>())
+    };
+    write(&far);
+    let rates = ask("rate --phy-rates 1M,6M").ok();
+    assert!(rates.starts_with("2 devices, "), "{rates}");
+    let all = ask("rate --phy-rates 1M,6M --full").ok();
+    assert!(all.contains("Lab mine.toml has no room of one device"), "{all}");
+    write(&far.replace("6M", "1M"));
+    let several = ask("fleet");
+    assert_eq!(several.status, Some(2));
+    let said =
+        "the devices of lab mine.toml send in several modes (6M, 1M), and a prediction is of one";
+    assert!(several.err.contains(said) && several.err.contains("--phy-rate"), "{}", several.err);
+    assert!(ask("fleet --phy-rate 6M").ok().contains(" at 6M, "));
+    // One group that encrypts is enough: the messages of a prediction are all alike.
+    write(&(far + "[group.firmware]\nencrypted = true\n"));
+    let sealed = ask("fleet").ok();
+    assert!(sealed.contains("this question sets encryption on (lab: off / on)"), "{sealed}");
+}

@@ -149,7 +149,8 @@ impl Builder {
         let losses = Losses::of(recorded);
         self.air.add(recorded, &losses);
         self.losses.push((recorded.workload, (cell, losses)));
-        let caveats = kind.caveats(recorded).into_iter();
+        let digest = Digest::new(recorded, cells);
+        let caveats = kind.caveats(recorded).into_iter().chain(digest.stations.silent());
         self.caveats.extend(caveats.map(|text| (cell, Caveat::of(recorded, text))));
         if let Some(error) = &recorded.error {
             let place = label::of(recorded);
@@ -157,7 +158,7 @@ impl Builder {
             self.failures.push((cell, CellFailure { place, error: error.clone(), at }));
         }
         self.stopped.extend(StoppedCell::of(recorded).map(|it| (cell, it)));
-        self.digests.push(Digest::new(recorded, cells));
+        self.digests.push(digest);
     }
 
     /// Says of which cells the battery cannot give the pulses: in one sentence for a plan, with its largest.

@@ -6,11 +6,16 @@ use crate::run::Recorded;
 use crate::series::SendingSlots;
 use crate::units::megabits;
 use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use espbench_dot11::wifi::{MEMBERSHIPS, Membership};
 use espbench_model::fact;
 use espbench_model::sample::{Fate, Interval, Observer, Probe, Sample};
 use espbench_stats::interval::mean;
+
+/// Stations that are named.
+const NAMED: usize = 8;
 
 /// Figures of a station.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -25,6 +30,8 @@ pub(crate) struct Station {
     pub(crate) refused: Option<u64>,
     /// Mean round trip in milliseconds.
     pub(crate) round_trip: Option<f64>,
+    /// Whether anything of it came through.
+    pub(crate) came: bool,
 }
 
 /// Figures of all stations, by their numbers; none where one device is measured.
@@ -97,6 +104,30 @@ impl Stations {
         };
         Self(samples.values().map(station).collect())
     }
+
+    /// Says for which stations nothing came through while something came for others; `None` where there are none.
+    pub(crate) fn silent(&self) -> Option<String> {
+        let all = self.0.len();
+        let silent = self.0.iter().enumerate().filter(|(_, it)| !it.came);
+        let names: Vec<String> = silent.map(|(number, it)| it.name(number)).collect();
+        let number = names.len();
+        if number == 0 || number == all {
+            return None;
+        }
+        let more = match number.saturating_sub(NAMED) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let names = names[..number.min(NAMED)].join(", ");
+        Some(format!("Nothing came through for {number} of {all} stations: {names}{more}."))
+    }
+}
+
+impl Station {
+    /// Names a station: as the lab's file does, or by its number.
+    pub(crate) fn name(&self, number: usize) -> String {
+        self.member.as_ref().map_or_else(|| number.to_string(), |it| it.station.clone())
+    }
 }
 
 impl StationSamples<'_> {
@@ -119,7 +150,14 @@ impl StationSamples<'_> {
             lost: counted.or(by_number).or_else(|| self.lost_probes(late)),
             refused,
             round_trip: self.round_trip(),
+            came: self.came(receiver),
         }
+    }
+
+    fn came(&self, receiver: Observer) -> bool {
+        let moved = |it: &Interval| it.observer == receiver && it.bytes > 0;
+        self.probes.iter().any(|it| it.received.is_some())
+            || self.totals.iter().chain(&self.parts).any(|it| moved(it))
     }
 
     fn lost_probes(&self, late: LateProbes) -> Option<(u64, u64)> {

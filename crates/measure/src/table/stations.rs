@@ -46,8 +46,9 @@ fn table(material: &Material<'_>, digest: &Digest, id: String) -> Table {
         false => Column::setting(name, unit),
     };
     let row = |(number, it): (usize, &Station)| -> TableRow {
-        let name = it.member.as_ref().map_or_else(|| number.to_string(), |it| it.station.clone());
-        core::iter::once(Some(name)).chain(columns.iter().map(|column| column.3(it))).collect()
+        core::iter::once(Some(it.name(number)))
+            .chain(columns.iter().map(|column| column.3(it)))
+            .collect()
     };
     Table {
         id,

@@ -29,8 +29,8 @@ pub(super) fn run(
     let (rows, constants) = (measured::built_in(), measured::built_in_constants());
     let model = MeasuredModel::new(&library, MeasuredSetup { seeds }, rows, constants, &stop);
     if !is_quiet {
-        let fits = if parts.is_empty() { "" } else { ", and minutes for each --cross" };
-        say!("{} rows are simulated: some 10 s for each seed{fits}.", model.rows.len());
+        let fits = if parts.is_empty() { "" } else { ", and a minute for each --cross" };
+        say!("{} rows are simulated: some 5 s for each seed{fits}.", model.rows.len());
     }
     let found = errors(&model, parts);
     if stop() {

@@ -80,9 +80,13 @@ fn names(holds: impl Fn(&RadioChip) -> bool) -> String {
 /// Returns the rate that was asked for, or the default on the devices' channel.
 ///
 /// # Errors
-/// The devices' radio does not send it, or their band does not have it.
+/// The devices' radio does not send it, or their band does not have it; none was asked for, and the lab has several.
 pub(super) fn sent(predictor: &Predictor, asked: Option<WifiMode>) -> Result<WifiMode, UserError> {
-    let mode = asked.unwrap_or_else(|| predictor.own_mode());
+    let own = || {
+        let several = |it: PredictError| UserError::new(it.to_string()).remedy("--phy-rate RATE");
+        predictor.own_mode().map_err(several)
+    };
+    let mode = asked.map_or_else(own, Ok)?;
     if predictor.sends(mode) {
         return Ok(mode);
     }

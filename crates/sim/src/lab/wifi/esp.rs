@@ -48,13 +48,13 @@ impl Esp {
     }
 
     /// Counts a packet that goes up, and returns what it takes longer where the driver has run out of buffers before it.
-    fn refill_ns(&mut self) -> u64 {
+    fn refill_ns(&mut self, bytes: u32) -> u64 {
         self.since_refill = self.since_refill.saturating_add(1);
         if !core::mem::take(&mut self.ran_out) {
             return 0;
         }
         self.since_refill = 0;
-        self.costs.refill.fixed_ns
+        self.costs.refill.ns(bytes)
     }
 
     /// Takes TX buffers for these packets.
@@ -285,7 +285,8 @@ impl Field<'_> {
         esp.mailbox += 1;
         esp.buffered += takes;
         esp.free(stack);
-        let cost = classify(packet).receive_ns(&esp.costs, packet.len() as u32) + esp.refill_ns();
+        let bytes = packet.len() as u32;
+        let cost = classify(packet).receive_ns(&esp.costs, bytes) + esp.refill_ns(bytes);
         esp.cpu.push(now.as_nanos(), CpuTask::Tcpip, TaskJob::Receive(tag), cost);
         None
     }

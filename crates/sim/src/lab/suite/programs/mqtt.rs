@@ -160,6 +160,10 @@ impl<'a> Cell<'a, '_> {
         for it in &exchanged {
             it.record(self.record);
         }
+        // A device that did not get through is named in the report, beside the figures of the others.
+        if exchanged.iter().any(ExchangeRecord::is_whole) {
+            return Ok(());
+        }
         exchanged.into_iter().try_for_each(|it| it.result(&self.scene.variant))
     }
 

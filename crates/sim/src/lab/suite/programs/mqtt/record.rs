@@ -73,6 +73,11 @@ impl ExchangeRecord {
         self.probes.iter().filter(|it| matches!(it.fate, Fate::Lost(_))).count() as u64
     }
 
+    /// Returns whether the exchange came to its end, and its device published.
+    pub(super) fn is_whole(&self) -> bool {
+        self.failed.is_none() && self.sent.is_some()
+    }
+
     /// Returns an error where the exchange failed, or where the device never began to publish.
     pub(super) fn result(self, variant: &str) -> Result<(), SuiteError> {
         match (self.failed, self.sent) {
