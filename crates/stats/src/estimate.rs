@@ -29,6 +29,22 @@ impl Estimate {
         Self { value: Some(value), n, low: None, high: None }
     }
 
+    /// Returns an estimate that is never below zero with the interval of another one: about itself where it lies outside of
+    /// that, as a rate over the whole time does where what comes after the last whole second takes long.
+    #[must_use]
+    pub fn with_spread_of(self, other: &Self) -> Self {
+        let (Some(value), Some(low), Some(high)) = (self.value, other.low, other.high) else {
+            return self;
+        };
+        let half = (high - low) / 2.0;
+        let [low, high] = if (low..=high).contains(&value) {
+            [low, high]
+        } else {
+            [(value - half).max(0.0), value + half]
+        };
+        Self { low: Some(low), high: Some(high), ..self }
+    }
+
     /// Returns the estimate in another unit.
     #[must_use]
     pub fn scaled(self, factor: f64) -> Self {

@@ -17,7 +17,8 @@
 //! intervals of one test are taken as independent, which a drifting link is not. Of several devices, and where
 //! streams lack intervals, an interval has the octets that all of them moved in one time, and those of the time in which the
 //! devices sent count, from when the first began: what comes out of a queue afterwards is delivered, but at no rate of the test. Where that time holds no whole
-//! interval, the rate is the octets of all over the time until the last of them came.
+//! interval, the rate is the octets of all over the time until the last of them came. Over UDP what was sent is that, too, where
+//! the device's report has no intervals: the two figures are of one time, and no more arrives than was sent.
 //!
 //! Over UDP a sender that counts what it sent makes the loss that of its datagrams. ESP-IDF's iperf uses up a number
 //! for each datagram that its driver refused, so that by numbers these would be lost on the way: they are
@@ -61,11 +62,14 @@ pub(super) fn summarize(
     }
     let failed = recorded.error.is_some();
     let mut out = IperfCells { place, context, failed, cells: Vec::new() };
-    let (sent, received, reported) = (
+    let (mut sent, received, reported) = (
         ObserverCounts::of(Observer::Sender, workload, recorded),
         ObserverCounts::of(Observer::Receiver, workload, recorded),
         ObserverCounts::of(Observer::Peer, workload, recorded),
     );
+    if workload.transport == Transport::Udp {
+        sent.count_as(&reported);
+    }
     if let (Some(_), Some(ours)) = (recorded.workload.variant(), one_way(workload.direction)) {
         out.device(workload, ours, [&sent, &received, &reported]);
         out.fairness(&Stations::of(recorded));
@@ -181,6 +185,14 @@ impl ObserverCounts {
     fn is_still(&self) -> bool {
         self.totals.iter().all(|total| total.bytes == 0)
             && self.rates.iter().all(|&rate| rate == 0.0)
+    }
+
+    /// Makes the rate that of all octets over their time where the other end has no other: the mean of the whole intervals of
+    /// what was sent could be less than what came in all the time.
+    fn count_as(&mut self, other: &Self) {
+        if other.rates.is_empty() && !other.totals.is_empty() && self.over.is_none() {
+            self.over = self.total_rate();
+        }
     }
 
     fn sum(&self, count: impl Fn(&Interval) -> Option<u64>) -> Option<u64> {
@@ -328,7 +340,8 @@ impl IperfCells<'_> {
             return;
         }
         let estimate = if let Some(rate) = seen.over {
-            Estimate::exact(rate, 1)
+            let n = seen.rates.len().max(1) as u64;
+            Estimate::exact(rate, n).with_spread_of(&mean_t(&seen.rates))
         } else if seen.rates.is_empty() {
             // A report has no intervals, a short test no whole one.
             match seen.total_rate() {

@@ -204,7 +204,7 @@ impl MqttCells<'_> {
             if seconds.len() < FEWEST_SECONDS { Estimate::default() } else { mean_t(&seconds) };
         // Where nothing came, nothing was measured.
         let delivered = rate(tally.received, rates.delivered(workload));
-        self.push("message_rate", RATE, about(delivered, &spread), None);
+        self.push("message_rate", RATE, delivered.with_spread_of(&spread), None);
         let dropped = tally.lost.get(&Cause::ApplicationQueue).copied().unwrap_or(0);
         // A share of what was offered.
         let dropped = offered.map(|it| dropped as f64 * it / tally.due as f64);
@@ -364,21 +364,6 @@ fn sureness(workload: &MqttRate, search: &RateSearch, messages: u64) -> String {
          less than {bound:.2} % are lost (95 %, Wilson); {failed}",
         print_duration(workload.time)
     )
-}
-
-/// Returns a rate with the interval of the seconds: about itself where it lies outside, as where what comes after the last
-/// whole second takes long.
-fn about(rate: Estimate, seconds: &Estimate) -> Estimate {
-    let (Some(value), Some(low), Some(high)) = (rate.value, seconds.low, seconds.high) else {
-        return rate;
-    };
-    let half = (high - low) / 2.0;
-    let [low, high] = if (low..=high).contains(&value) {
-        [low, high]
-    } else {
-        [(value - half).max(0.0), value + half]
-    };
-    Estimate { low: Some(low), high: Some(high), ..rate }
 }
 
 /// Returns the messages received in each whole second of the receiver.

@@ -67,15 +67,15 @@ fn a_udp_test_with_the_servers_report() {
         lost: Some(10),
         out_of_order: Some(2),
         jitter_ns: Some(1_500_000),
-        ..part(Observer::Peer, 0, 0, 3000, 3_000_000)
+        ..part(Observer::Peer, 0, 0, 2500, 2_500_000)
     };
     let got = cells(
         UDP,
         &[
             part(Observer::Sender, 0, 0, 1000, 1_000_000),
             part(Observer::Sender, 1, 1000, 2000, 1_250_000),
-            part(Observer::Sender, 2, 2000, 2500, 10),
-            Interval { total: true, ..part(Observer::Sender, 3, 0, 2500, 2_250_010) },
+            part(Observer::Sender, 2, 2000, 2500, 562_500),
+            Interval { total: true, ..part(Observer::Sender, 3, 0, 2500, 2_812_500) },
             total,
         ],
     );
@@ -89,6 +89,24 @@ fn a_udp_test_with_the_servers_report() {
     assert_eq!((value("jitter"), value("packets_out_of_order")), (1.5, 2.0));
     assert!(!got.contains_key("packets_duplicate"), "the report does not say");
     assert_eq!(label::result(&got["loss"].settings).as_deref(), Some("40 Mbit/s offered"));
+}
+
+/// What comes in the last part of a second was sent, too, and counts at both ends: the mean of the whole intervals would be less
+/// than what arrived.
+#[test]
+fn what_was_sent_is_of_the_time_of_the_report() {
+    let got = cells(
+        UDP,
+        &[
+            part(Observer::Sender, 0, 0, 1000, 500_000),
+            part(Observer::Sender, 1, 1000, 2000, 500_000),
+            part(Observer::Sender, 2, 2000, 2500, 1_500_000),
+            Interval { total: true, ..part(Observer::Sender, 3, 0, 2500, 2_500_000) },
+            Interval { total: true, ..part(Observer::Peer, 0, 0, 2500, 2_500_000) },
+        ],
+    );
+    let value = |metric: &str| got[metric].value;
+    assert_eq!((value("throughput_rx"), value("throughput_sent")), (Some(8.0), Some(8.0)));
 }
 
 /// A server that waits for its turn reads a part late, and its own time is too short.
