@@ -21,7 +21,6 @@ fn every_constant_has_an_origin_in_csv_and_json() {
     let known = ["assumed", "by-hand", "fitted", "published", "standard"];
     assert_eq!(origins.into_iter().collect::<Vec<_>>(), known);
     let fitted: Vec<_> = list.iter().filter(|it| it["origin"] == "fitted").collect();
-    // Of twelve profiles and 1,400 cells.
     assert!(fitted.len() <= 60, "{} are fitted", fitted.len());
     assert!(list.iter().any(|it| it["elasticity"].as_f64().is_some_and(|it| it.abs() > 0.5)));
     for it in list.iter().filter(|it| it["origin"] == "by-hand") {

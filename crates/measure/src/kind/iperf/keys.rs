@@ -46,7 +46,7 @@ pub(super) const KEYS: [PlanKey; 21] = [
         "bandwidth",
         PlanValue::Form("1 bit/s to 10000 Gbit/s, or a number with iperf's suffix: `\"40m\"`"),
         "\"40 Mbit/s\"",
-        "offered rate of each stream",
+        "offered rate of each stream; UDP to a device of a lab needs it",
     )
     .or("as fast as it goes"),
     PlanKey::new("parallel", PlanValue::Whole(1, 128), "2", "streams at a time"),

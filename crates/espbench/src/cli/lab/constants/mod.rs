@@ -65,9 +65,6 @@ enum ConstantsFormat {
     Json,
 }
 
-/// Constants that may be fitted, in all: what `docs/fit.md` asks for.
-const MOST_FITTED: usize = 30;
-
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let all = constants::built_in()?;
     let rows = if args.compute { sensitivity::run(args, &all)? } else { built_in() };
@@ -89,9 +86,9 @@ fn words(args: &Args, all: &[LabConstant], rows: &[SensitivityRow]) -> String {
     let heaps = all.iter().filter(|it| is_heap(it)).count();
     out += &format!(
         "\nA constant stands at the file that states it, and not at those that are like it. {fitted} of {} were \
-         fitted, {heaps} of them the heap of a chip, on which no suite depends; {MOST_FITTED} are the most that \
-         docs/fit.md allows beside these. Elasticity: percent by which the headline figure that changes most does \
-         so for a percent of the constant (`--sensitivity`); ~ is no more than chance.\n\n",
+         fitted, {heaps} of them the heap of a chip, on which no suite depends. Elasticity: percent by which the \
+         headline figure that changes most does so for a percent of the constant (`--sensitivity`); ~ is no more \
+         than chance.\n\n",
         all.len()
     );
     let shown = |it: &&LabConstant| {
