@@ -201,7 +201,7 @@ fn one_at_a_time(work: &Wifi, scene: &Scene) -> Result<(), SuiteError> {
         return Ok(());
     }
     let why = format!(
-        "{} devices are measured at once, which udp-echo, ping, iperf, tcp-rate and mqtt-rate over Wi-Fi are for; set \
+        "{} devices are measured at once, which udp-echo, iperf, tcp-rate and mqtt-rate over Wi-Fi are for; set \
          `count = 1` in [device], and put the others into a [[group]]",
         scene.measured
     );
