@@ -187,14 +187,14 @@ fn dated(text: &str) -> &str {
 }
 
 /// A time that was read.
-pub(super) struct Clock<'a> {
+pub(super) struct ClockTime<'a> {
     rest: &'a str,
     seconds: bool,
     /// The time, in milliseconds.
     pub(super) ms: u64,
 }
 
-impl Clock<'_> {
+impl ClockTime<'_> {
     /// Returns the time where it is one of a day and has seconds, in milliseconds.
     fn of_day(&self) -> Option<u64> {
         Some(self.ms).filter(|it| self.seconds && *it < DAY_MS)
@@ -202,21 +202,21 @@ impl Clock<'_> {
 }
 
 /// Reads `12:34`, `12:34:56` and `12:34:56.789`, with so many digits of the hours at most.
-pub(super) fn clock(text: &str, longest: usize) -> Option<Clock<'_>> {
+pub(super) fn clock(text: &str, longest: usize) -> Option<ClockTime<'_>> {
     let (hours, rest) = value(text, longest)?;
     let (minutes, rest) = value(rest.strip_prefix(':')?, 2)?;
     let ms = (hours * 60 + minutes) * 60_000;
     let Some((seconds, whole)) = rest.strip_prefix(':').and_then(|it| value(it, 2)) else {
-        return Some(Clock { rest, seconds: false, ms });
+        return Some(ClockTime { rest, seconds: false, ms });
     };
     let ms = ms + seconds * 1000;
     let part = whole.strip_prefix(['.', ',', ':']);
     let Some((part, rest)) = part.and_then(|it| Some((it, digits(it, 9)?))) else {
-        return Some(Clock { rest: whole, seconds: true, ms });
+        return Some(ClockTime { rest: whole, seconds: true, ms });
     };
     let part = part.bytes().take(part.len() - rest.len()).chain([b'0'; 2]).take(3);
     let milli = part.fold(0, |sum, it| 10 * sum + u64::from(it - b'0'));
-    Some(Clock { rest, seconds: true, ms: ms + milli })
+    Some(ClockTime { rest, seconds: true, ms: ms + milli })
 }
 
 /// Returns the number that a text begins with, of so many digits at most, and what stands behind it.

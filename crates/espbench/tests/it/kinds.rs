@@ -52,9 +52,9 @@ const ELSEWHERE: &[(&str, &[&str])] = &[
     ("sim/src/lab/file/built_in.rs", &["raw-esp-now", "wifi-join"]),
     // The lab in which a log's complaint is set up.
     ("engine/src/proof/scene.rs", &["raw-esp-now"]),
-    // Rows that others measured: the table of `esp_now_send`, and how it is simulated.
+    // Rows that others measured: the table of `esp_now_send`, its lab, and how it is simulated.
     ("engine/src/measured/frames.rs", &["raw-esp-now"]),
-    ("engine/src/measured/rows.rs", &["esp-now"]),
+    ("engine/src/measured/rows.rs", &["esp-now", "raw-esp-now"]),
     // Work that a search of settings has done.
     ("engine/src/tune/lab.rs", &["iperf", "udp-echo"]),
     // The transport of its cells.

@@ -164,7 +164,10 @@ fn predictions_and_diagnoses_have_intervals_and_evidence() {
         let chips = answer(&client, "predict", chips).await;
         let (first, second) = (&chips["rows"][0], &chips["rows"][1]);
         assert_eq!((&first["profile"], &second["profile"]), (&json!("esp32c3"), &json!("esp32")));
-        assert!(first["limited_by"].is_string() && first["little_known"].is_array(), "{first}");
+        assert!(
+            first["limited_by"]["part"].is_string() && first["little_known"].is_array(),
+            "{first}"
+        );
         let log = "I (1234) wifi:state: run -> init (0x200)\nW (1240) wifi station: disconnect reason:201\n\
                    wifi:disconnected, reason: 201\n";
         let told = answer(&client, "doctor", json!({ "log": log })).await;
