@@ -91,8 +91,7 @@ fn a_udp_test_with_the_servers_report() {
     assert_eq!(label::result(&got["loss"].settings).as_deref(), Some("40 Mbit/s offered"));
 }
 
-/// What comes in the last part of a second was sent, too, and counts at both ends: the mean of the whole intervals would be less
-/// than what arrived.
+/// The last part of a second counts at both ends: the mean of the whole intervals would be less than what arrived.
 #[test]
 fn what_was_sent_is_of_the_time_of_the_report() {
     let got = cells(
