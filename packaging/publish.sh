@@ -62,7 +62,8 @@ unpack_sources() {
     sdist=$(echo "$target"/sdist/espbench-*.tar.gz)
     mkdir "$target/from-sdist"
     if [ -n "$quick" ]; then
-        tar xzf "$sdist" -C "$target/from-sdist" --strip-components 1
+        # The archive's own times are always the same, by which cargo would take what has changed for what it has compiled.
+        tar xzmf "$sdist" -C "$target/from-sdist" --strip-components 1
         (cd "$target/from-sdist" && CARGO_TARGET_DIR=$compiled PYO3_BUILD_EXTENSION_MODULE=1 \
             cargo check --quiet --offline --locked -p espbench-python --features as-tested)
         echo "the sources of the Python package compile: $(basename "$sdist"), $(wc -c <"$sdist") bytes"
