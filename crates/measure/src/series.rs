@@ -268,6 +268,28 @@ pub(crate) fn seen(lines: &[RateCurve]) -> Vec<f64> {
     rates
 }
 
+/// Probes that one link sent, from the first to the last one.
+#[derive(Clone, Copy, Default)]
+struct SentSpan {
+    count: u64,
+    ends: Option<(Instant, Instant)>,
+}
+
+impl SentSpan {
+    fn add(&mut self, at: Instant) {
+        self.count += 1;
+        let (first, last) = self.ends.unwrap_or((at, at));
+        self.ends = Some((first.min(at), last.max(at)));
+    }
+
+    /// Returns the probes a second; `None` where there was no time.
+    fn rate(&self) -> Option<f64> {
+        let (first, last) = self.ends?;
+        let seconds = last.since(first).as_secs_f64();
+        (seconds > 0.0).then(|| (self.count - 1) as f64 / seconds)
+    }
+}
+
 /// A rate at which probes were sent.
 pub(crate) struct SentRate {
     /// Probes a second, of all links.
@@ -280,23 +302,21 @@ pub(crate) struct SentRate {
 /// all are summed: one that begins late is not slow.
 pub(crate) fn sent_rate(recorded: &Recorded) -> Option<SentRate> {
     let is_of_several = devices(recorded) > 1;
-    let mut sent: BTreeMap<Link, (u64, Instant, Instant)> = BTreeMap::new();
+    let mut sent: Vec<SentSpan> = Vec::new();
     for sample in &recorded.samples {
         let Sample::Probe(probe) = sample else { continue };
         if probe.fate == Fate::Duplicate || probe.link == Link::CONNECTIONS {
             continue;
         }
         let Some(at) = probe.sent else { continue };
-        let link = if is_of_several { probe.link } else { Link(0) };
-        let (count, first, last) = sent.entry(link).or_insert((0, at, at));
-        (*count, *first, *last) = (*count + 1, at.min(*first), at.max(*last));
+        let link = if is_of_several { usize::from(probe.link.0) } else { 0 };
+        if sent.len() <= link {
+            sent.resize(link + 1, SentSpan::default());
+        }
+        sent[link].add(at);
     }
-    let all: u64 = sent.values().map(|it| it.0).sum();
-    let rate = |(count, first, last): &(u64, Instant, Instant)| {
-        let seconds = last.since(*first).as_secs_f64();
-        (seconds > 0.0).then(|| (count - 1) as f64 / seconds)
-    };
-    let rates: Vec<f64> = sent.values().filter_map(rate).collect();
+    let all: u64 = sent.iter().map(|it| it.count).sum();
+    let rates: Vec<f64> = sent.iter().filter_map(SentSpan::rate).collect();
     let links = u16::try_from(rates.len()).unwrap_or(u16::MAX);
     (all >= 10 && links > 0).then(|| SentRate { per_second: rates.iter().sum(), links })
 }
@@ -355,9 +375,10 @@ impl MessageSpan {
     }
 }
 
-/// Rates of messages: of several links the sum of each link's own, so that one that begins late or ends early is not slow.
+/// Rates of messages: of several links the sum of each link's own, so that one that begins late or ends early is not slow. A
+/// span stands at the number of its link.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct MessageRates(BTreeMap<Link, MessageSpan>);
+pub(crate) struct MessageRates(Vec<MessageSpan>);
 
 impl MessageRates {
     /// Returns the rates of a cell.
@@ -385,7 +406,11 @@ impl MessageRates {
     }
 
     fn on(&mut self, link: Link, kind: &dyn TestKind) -> &mut MessageSpan {
-        self.0.entry(if kind.shares_rate() { Link(0) } else { link }).or_default()
+        let number = if kind.shares_rate() { 0 } else { usize::from(link.0) };
+        if self.0.len() <= number {
+            self.0.resize(number + 1, MessageSpan::default());
+        }
+        &mut self.0[number]
     }
 
     /// Returns the messages due a second; `None` where none was.
@@ -400,7 +425,7 @@ impl MessageRates {
 
     /// Returns the seconds until the last message came or was due, of the link that took longest.
     pub(crate) fn delivering(&self, kind: &dyn TestKind) -> f64 {
-        self.0.values().map(|it| it.seconds(kind).1).fold(0.0, f64::max)
+        self.0.iter().map(|it| it.seconds(kind).1).fold(0.0, f64::max)
     }
 
     fn sum(&self, of: impl Fn(&MessageSpan) -> (u64, f64)) -> Option<f64> {
@@ -408,7 +433,7 @@ impl MessageRates {
             let (count, seconds) = of(it);
             (it.due > 0 && seconds > 0.0).then(|| count as f64 / seconds)
         };
-        let rates: Vec<f64> = self.0.values().filter_map(rate).collect();
+        let rates: Vec<f64> = self.0.iter().filter_map(rate).collect();
         (!rates.is_empty()).then(|| rates.iter().sum())
     }
 }
