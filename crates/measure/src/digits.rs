@@ -110,7 +110,10 @@ pub fn unmarked(cell: &Cell) -> Option<String> {
     let value = cell.value?;
     Some(match cell.origin {
         Origin::Published => format!("{value}"),
-        _ if COUNTED.contains(&cell.unit.as_str()) => format!("{value}"),
+        // The mean of several repetitions need not be whole.
+        _ if COUNTED.contains(&cell.unit.as_str()) && libm::trunc(value) == value => {
+            format!("{value}")
+        }
         Origin::Measured | Origin::Live | Origin::Simulated => match document::decimals(cell) {
             Some(decimals) => format!("{value:.decimals$}"),
             None => worth(value, cell.ci_low, cell.ci_high),
@@ -236,6 +239,18 @@ fn rounded(value: f64, decimals: i32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_mean_of_counts_has_the_digits_of_other_figures() {
+        let of = |value| {
+            let id = crate::cell::Identity::default();
+            let estimate = Estimate { value: Some(value), ..Estimate::default() };
+            unmarked(&Cell::of(estimate, id, "probes", Origin::Measured)).unwrap()
+        };
+        assert_eq!(of(1.0 / 3.0), "0.3333");
+        assert_eq!(of(123_456.0), "123456");
+        assert_eq!(of(0.0), "0");
+    }
 
     #[test]
     fn a_first_screen_has_four_digits_at_most() {

@@ -103,6 +103,8 @@ const LOSSES: [&str; 2] = ["loss_rx", "loss_tx"];
 /// A limit on one metric of all cells that it matches.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Threshold {
+    /// Its number among those of the plans, from 1; 0 where it stands in none.
+    pub number: u32,
     /// The metric (`rtt_p99`).
     pub metric: String,
     /// Only cells of this table (`udp-echo`), where given.
@@ -167,6 +169,7 @@ impl Threshold {
         }
         if checks.is_empty() {
             checks.push(Check {
+                number: self.number,
                 threshold: self.to_string(),
                 place: "no cell of that kind was measured".into(),
                 value: None,
@@ -201,7 +204,14 @@ impl Threshold {
             (holds(&self.min, low, |v, l| v >= l), holds(&self.max, high, |v, l| v <= l));
         // The one that failed is shown; of two that held, the upper.
         let value = if self.max.is_none() || !min { low } else { high };
-        Check { threshold, place: place.into(), value, unit: cell.unit.clone(), passed: min && max }
+        Check {
+            number: self.number,
+            threshold,
+            place: place.into(),
+            value,
+            unit: cell.unit.clone(),
+            passed: min && max,
+        }
     }
 }
 

@@ -42,8 +42,8 @@ pub fn report(store: &Store, name: &str) -> anyhow::Result<Report> {
 /// Returns the outcome of a report's thresholds.
 #[must_use]
 pub fn outcome(report: &Report) -> ThresholdOutcome {
-    let failed = report.checks.iter().filter(|check| !check.passed).count();
-    ThresholdOutcome { thresholds: report.checks.len(), failed }
+    let tally = report.thresholds();
+    ThresholdOutcome { thresholds: tally.all, failed: tally.failed }
 }
 
 /// Returns the report of a stored run alone.

@@ -104,11 +104,12 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 /// Says how many thresholds of a run failed; nothing where it has none, or none of its cells was measured.
 fn thresholds(store: &Store, run: &Listed) -> String {
     let set = PlanSet::parse(&run.facts.plan_text);
-    if run.done == 0 || !set.is_ok_and(|set| !set.thresholds().is_empty()) {
+    let planned = set.map_or(0, |set| set.thresholds().len());
+    if run.done == 0 || planned == 0 {
         return String::new();
     }
-    // An espbench before this one, and a run that was cut short, kept none.
-    let kept = store.outcome(run).ok().flatten();
+    // A run that was cut short kept none, and an older espbench counted a threshold once for each result.
+    let kept = store.outcome(run).ok().flatten().filter(|it| it.thresholds == planned);
     let told = || output::report(store, &run.name).ok().map(|it| output::outcome(&it));
     match kept.or_else(told) {
         None => ", thresholds not known".into(),

@@ -7,7 +7,7 @@ use anstyle::{AnsiColor, Style};
 use espbench_measure::beside::{LabAgreement, LabPair};
 use espbench_measure::cell::Origin;
 use espbench_measure::digits;
-use espbench_measure::report::{Agreement, GlanceGroup, GlanceRow, GlanceValue, Report};
+use espbench_measure::report::{Agreement, Check, GlanceGroup, GlanceRow, GlanceValue, Report};
 use espbench_measure::table::unit_sign;
 use espbench_measure::warning::Warning;
 use espbench_model::text::count;
@@ -247,19 +247,27 @@ impl Page {
         if let Some(text) = report.cut_short() {
             self.marked(style, "✗", &text);
         }
-        let failed: Vec<_> = report.checks.iter().filter(|it| !it.passed).collect();
-        for check in failed.iter().take(CHECKS) {
-            let value = check.value.map_or_else(|| "unknown".into(), digits::plain);
+        // Of each threshold the first result that did not keep it.
+        let mut failed: Vec<&Check> = Vec::new();
+        for check in report.checks.iter().filter(|it| !it.passed) {
+            let is_told = |it: &&Check| it.number == check.number && check.number != 0;
+            if failed.len() < CHECKS && !failed.iter().any(is_told) {
+                failed.push(check);
+            }
+        }
+        for check in &failed {
             let unit = unit_sign(&check.unit);
-            let text = format!("{}: {}: {value} {unit}", check.place, check.threshold);
+            let value = check.value.map(|it| format!("{} {unit}", digits::plain(it)));
+            let value = value.unwrap_or_else(|| "unknown".into());
+            let text = format!("{}: {}: {value}", check.place, check.threshold);
             self.marked(style, "✗", &text);
         }
-        if failed.len() > CHECKS {
-            let more = count(failed.len() - CHECKS, "more threshold");
-            self.marked(style, "✗", &format!("{more} failed."));
+        let tally = report.thresholds();
+        if tally.results_failed > failed.len() {
+            tally.failed_words().iter().for_each(|it| self.marked(style, "✗", it));
         }
-        if failed.is_empty() && !report.checks.is_empty() {
-            let all = count(report.checks.len(), "threshold");
+        if tally.failed == 0 && tally.all > 0 {
+            let all = count(tally.all, "threshold");
             self.marked(Style::new(), "✓", &format!("{all} held."));
         }
         for doubt in report.doubts() {

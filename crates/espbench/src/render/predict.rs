@@ -5,9 +5,7 @@ use super::glance::{Colours, Screen, WIDTH, titled};
 use super::{GAP, blocks, tame, width, wrap};
 use anstyle::Style;
 use espbench_measure::digits;
-use espbench_measure::predict::card::{
-    EnergyBudget, LimitShare, PredictionRow, QuestionKind, RowStanding,
-};
+use espbench_measure::predict::card::{EnergyBudget, PredictionRow, QuestionKind, RowStanding};
 use espbench_measure::predict::frames::FramesRow;
 use espbench_measure::predict::point::DistanceRow;
 use espbench_measure::predict::{Prediction, over_places};
@@ -80,18 +78,9 @@ pub fn render(report: &Report, card: &Prediction, screen: Screen) -> String {
     out
 }
 
-/// Says what limits it: of what, and by which part. Of a single one the part says it.
-pub(super) fn limits(card: &Prediction) -> Vec<(String, String)> {
-    let several = card.limited_by.len() > 1;
-    let head = |it: &LimitShare| match several {
-        true => format!("Limits the {}", it.of),
-        false => "Limited by".into(),
-    };
-    let text = |it: &LimitShare| match several {
-        true => format!("{}, {:.0} %", it.part, 100.0 * it.share),
-        false => it.words(),
-    };
-    card.limited_by.iter().map(|it| (head(it), text(it))).collect()
+/// Says what limits it: by which part, and of what.
+pub(super) fn limits(card: &Prediction) -> Vec<(&'static str, String)> {
+    card.limited_by.iter().map(|it| ("Limited by", it.words())).collect()
 }
 
 /// Writes the fleet and its place, and that all is simulated.

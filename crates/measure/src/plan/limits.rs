@@ -3,7 +3,9 @@
 use super::key::{PlanKey, PlanValue, words};
 use super::matrix::kind_named;
 use super::read::{PlanError, PlanTable, Scalar};
+use crate::digits;
 use crate::threshold::{By, Quantity, Threshold, Variant};
+use crate::units::conversion;
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -52,8 +54,8 @@ const JUDGED: PlanKey = PlanKey::new(
 /// Keys of a `[[threshold]]` block.
 pub(super) const KEYS: [&PlanKey; 7] = [&METRIC, &KIND, &PAYLOAD, &VARIANT, &MIN, &MAX, &JUDGED];
 
-/// Reads one block.
-pub(super) fn threshold(mut block: PlanTable<'_>) -> Result<Threshold, PlanError> {
+/// Reads one block, the plan's first with number 1.
+pub(super) fn threshold(mut block: PlanTable<'_>, number: u32) -> Result<Threshold, PlanError> {
     let text = |v: &Scalar| v.text().map(ToOwned::to_owned);
     let metric = block.one(&METRIC, text)?;
     let table = block.one(&KIND, |v| kind_named(v).map(|it| it.kind().to_owned()))?;
@@ -69,7 +71,12 @@ pub(super) fn threshold(mut block: PlanTable<'_>) -> Result<Threshold, PlanError
     } else {
         None
     };
-    let missing = missing.map(|message| block.error(block.place(), message));
+    let crossed = min.as_ref().zip(max.as_ref()).filter(|(min, max)| is_above(min, max));
+    let crossed = crossed.map(|(min, max)| {
+        format!("`min` of {min} is above `max` of {max}, so that nothing can pass: exchange them, or leave one out")
+    });
+    let missing =
+        (missing.map(String::from).or(crossed)).map(|message| block.error(block.place(), message));
     // A misspelt key is the likely cause of a missing one, so it is told first.
     block.finish(&KEYS.map(|key| key.name))?;
     if let Some(error) = missing {
@@ -78,7 +85,14 @@ pub(super) fn threshold(mut block: PlanTable<'_>) -> Result<Threshold, PlanError
     // It was read as at most that.
     let payload_bytes = payload_bytes.map(|bytes| bytes as u32);
     let metric = metric.unwrap_or_default();
-    Ok(Threshold { metric, table, payload_bytes, variant, min, max, by: by.unwrap_or_default() })
+    let by = by.unwrap_or_default();
+    Ok(Threshold { number, metric, table, payload_bytes, variant, min, max, by })
+}
+
+/// Returns whether the one quantity is larger than the other; not where they measure different things.
+fn is_above(one: &Quantity, other: &Quantity) -> bool {
+    conversion(&one.unit, &other.unit)
+        .is_some_and(|factor| digits::six(one.value * factor) > digits::six(other.value))
 }
 
 /// Reads a text with a unit, or a bare number for counts.

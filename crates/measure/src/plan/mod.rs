@@ -160,6 +160,9 @@ impl PlanSet {
             plans.push(read::plan(body, &mut counter).map_err(|e| e.moved(line + 1))?);
             line += part.matches('\n').count();
         }
+        for (threshold, number) in plans.iter_mut().flat_map(|it| &mut it.thresholds).zip(1..) {
+            threshold.number = number;
+        }
         Ok(Self { plans })
     }
 

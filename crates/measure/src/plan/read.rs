@@ -433,7 +433,8 @@ pub(super) fn plan(text: &str, counter: &mut CellCounter) -> Result<Plan, PlanEr
         let message = format!("a plan has at most {MOST_THRESHOLDS} thresholds");
         return Err(more.error(more.place(), message));
     }
-    let thresholds = thresholds.into_iter().map(limits::threshold).collect::<Result<_, _>>()?;
+    let thresholds = (1..).zip(thresholds).map(|(number, block)| limits::threshold(block, number));
+    let thresholds = thresholds.collect::<Result<_, _>>()?;
     Ok(Plan {
         name,
         title,

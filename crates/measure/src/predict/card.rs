@@ -424,7 +424,12 @@ impl PredictAnswer {
         let lead = self.lead(now);
         let is_better = is_lower(&lead.of(&tried.point), &lead.of(now))
             && lead.words(self, &tried.point) != lead.words(self, now);
-        is_allowed && is_better && (lead == LeadingFigure::Loss || !loses_more)
+        // The rooms of both are the same, and their charge is far less known than the rooms' chance shows.
+        let saves = |new: f64, old: f64| new <= (1.0 - SAVES) * old;
+        let is_worth = lead != LeadingFigure::Current
+            || (lead.of(&tried.point).value.zip(lead.of(now).value))
+                .is_some_and(|(new, old)| saves(new, old));
+        is_allowed && is_better && is_worth && (lead == LeadingFigure::Loss || !loses_more)
     }
 
     /// Returns the figure that a change is to make better: what breaks a limit, else the charge of a
@@ -525,6 +530,9 @@ impl LeadingFigure {
         }
     }
 }
+
+/// Part of the charge that a change saves at least: less is little beside what is not known of the constants.
+const SAVES: f64 = 0.1;
 
 /// Loss above this is told before latency, if no limit was given.
 const MUCH_LOSS: f64 = 0.01;

@@ -119,12 +119,13 @@ impl PredictAnswer {
         let farthest = self.points.first().filter(|it| it.setting.is_inferred)?;
         let known = self.points.iter().find(|it| !it.setting.is_inferred);
         let rest = known.and_then(|it| {
-            let (rate, metres) = (&it.setting.rate, metres_of(it.setting.range_m?));
-            Some(match it.setting.range_is_bounded {
-                true => format!(
-                    " Of the rates with one {rate} reaches farthest; its range is not known beyond {metres} m."
-                ),
-                false => format!(" Of the rates with one {rate} reaches farthest, {metres} m."),
+            let (rate, is_bounded) = (&it.setting.rate, it.setting.range_is_bounded);
+            let far = range_words(it.setting.range_m?, is_bounded);
+            Some(match is_bounded {
+                true => {
+                    format!(" Of the rates with one {rate} reaches farthest; its range is {far} m.")
+                }
+                false => format!(" Of the rates with one {rate} reaches farthest, {far} m."),
             })
         });
         Some(format!(

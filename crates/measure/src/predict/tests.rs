@@ -454,3 +454,34 @@ fn the_lowest_latency_reads_as_the_lowest() {
     let column: Vec<&str> = rates.rows.iter().filter_map(|row| row[7].as_deref()).collect();
     assert_eq!(column, ["0.985", "0.990", "0.996", "31.260"]);
 }
+
+/// The table beside it has two digits too: more are not worth anything of a path loss.
+#[test]
+fn a_range_has_as_many_digits_in_the_sentence_as_in_the_table() {
+    let wanted = RangeWanted { loss: 0.01, distance_m: None };
+    let mut far = [point("LR-250K", 10.0, 0.1), point("1M", 10.0, 0.1)];
+    (far[0].setting.range_m, far[0].setting.is_inferred) = (Some(371.0), true);
+    far[1].setting.range_m = Some(298.4);
+    let verdict = answer(PredictQuestion::Range(wanted), far.into()).card().verdict.unwrap();
+    assert!(verdict.contains("1M reaches farthest, 300 m."), "{verdict}");
+}
+
+#[test]
+fn a_change_that_saves_little_charge_is_not_worth_advice() {
+    let asleep = |factor: f64| {
+        let rooms: Vec<RoomTrial> = (0..4)
+            .map(|_| sleepers(&[[1.0, 2.0, 3.0, 2.0, 0.0, 2.0].map(|it| factor * it)]))
+            .collect();
+        let setting = OperatingPoint { devices: 1, rate: "1M".into(), ..OperatingPoint::default() };
+        PointEstimates::of(setting, &rooms)
+    };
+    let mut answer = answer(PredictQuestion::Fleet, [asleep(1.0)].into());
+    answer.battery = Some("2xAA".parse().unwrap());
+    for (factor, helps) in [(0.95, false), (0.8, true)] {
+        answer.changes = [ChangeTried { change: Change::FastBoot, point: asleep(factor) }].into();
+        let card = answer.card();
+        assert_eq!(card.changes[0].helps, helps, "{factor}");
+        let next = card.next.unwrap();
+        assert_eq!(next.starts_with("--boot fast: the battery lasts"), helps, "{next}");
+    }
+}

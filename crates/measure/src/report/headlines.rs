@@ -1,6 +1,6 @@
 //! Sentences that a reader must know before the first number.
 
-use super::{Caveat, CellFailure, GlanceGroup, Losses, RepetitionAt, Report};
+use super::{Caveat, CellFailure, Check, GlanceGroup, Losses, RepetitionAt, Report};
 use crate::cell::{Cell, Origin};
 use crate::kind;
 use crate::plan::{Plan, PlanSet};
@@ -16,6 +16,35 @@ use espbench_model::text::{count, counted};
 
 /// Different causes that are told; the table of failures has all.
 const CAUSES: usize = 3;
+
+/// What became of a plan's thresholds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ThresholdTally {
+    /// Thresholds of the plans.
+    pub all: usize,
+    /// Those that did not hold of at least one result.
+    pub failed: usize,
+    /// Results that thresholds were held against, each once for each.
+    pub results: usize,
+    /// Those that did not keep it.
+    pub results_failed: usize,
+}
+
+impl ThresholdTally {
+    /// Says how many failed; `None` where all held.
+    #[must_use]
+    pub fn failed_words(&self) -> Option<String> {
+        let Self { all, failed, results, results_failed } = *self;
+        if failed == 0 {
+            return None;
+        }
+        let thresholds = format!("{failed} of {} failed", count(all, "threshold"));
+        Some(match results == all {
+            true => format!("{thresholds}."),
+            false => format!("{thresholds}, at {results_failed} of {}.", count(results, "result")),
+        })
+    }
+}
 
 impl Report {
     /// Returns one sentence for each thing that a reader must know before the first number: first
@@ -36,11 +65,26 @@ impl Report {
             );
         }
         lines.extend(self.doubts());
-        let failed = self.checks.iter().filter(|c| !c.passed).count();
-        if failed > 0 {
-            lines.push(format!("{failed} of {} failed.", count(self.checks.len(), "threshold")));
-        }
+        lines.extend(self.thresholds().failed_words());
         lines
+    }
+
+    /// Returns how many thresholds of the plans there are, and how many of them failed: each counts once, however
+    /// many results it was held against.
+    #[must_use]
+    pub fn thresholds(&self) -> ThresholdTally {
+        // Those of an older espbench have no number: each is one of its own.
+        let several = |is_counted: fn(&&Check) -> bool| {
+            let mut known = BTreeSet::new();
+            let checks = self.checks.iter().filter(is_counted);
+            checks.filter(|it| it.number == 0 || known.insert(it.number)).count()
+        };
+        ThresholdTally {
+            all: several(|_| true),
+            failed: several(|it| !it.passed),
+            results: self.checks.len(),
+            results_failed: self.checks.iter().filter(|it| !it.passed).count(),
+        }
     }
 
     /// Returns why leading figures are not known, where no cell has them: a sentence for each reason.
@@ -231,4 +275,66 @@ fn summed(losses: &[Losses], of: impl Fn(&Losses) -> u64) -> Option<(u64, u64, S
     };
     let (n, probes) = cells.iter().fold((0, 0), |sum, it| (sum.0 + of(it), sum.1 + it.probes));
     Some((n, probes, place))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::RunFacts;
+    use alloc::string::ToString;
+
+    #[test]
+    fn a_threshold_counts_once_however_many_results_it_is_held_against() {
+        let check = |number, passed| Check {
+            number,
+            threshold: "loss <= 0 %".into(),
+            place: "udp-echo, 20 B".into(),
+            value: Some(1.0),
+            unit: "percent".into(),
+            passed,
+        };
+        let mut report = Report::empty(RunFacts::default());
+        // Two thresholds of the same words, and one that holds.
+        for (number, passed) in
+            [(1, true), (1, false), (1, false), (2, false), (2, false), (3, true)]
+        {
+            report.checks.push(check(number, passed));
+        }
+        let tally = report.thresholds();
+        assert_eq!((tally.failed, tally.all), (2, 3));
+        let words = tally.failed_words().unwrap();
+        assert_eq!(words, "2 of 3 thresholds failed, at 4 of 6 results.");
+        assert!(report.headlines().contains(&words));
+        report.checks = [check(1, true), check(2, false)].into();
+        assert_eq!(report.thresholds().failed_words().unwrap(), "1 of 2 thresholds failed.");
+        // An older espbench wrote no numbers.
+        report.checks = [check(0, true), check(0, false), check(0, false)].into();
+        assert_eq!(report.thresholds().failed_words().unwrap(), "2 of 3 thresholds failed.");
+        report.checks.clear();
+        assert_eq!(report.thresholds().failed_words(), None);
+    }
+
+    #[test]
+    fn thresholds_are_numbered_through_all_plans() {
+        let plan = "name = \"a\"\n[[measure]]\nkind = \"udp-echo\"\n[[threshold]]\nmetric = \"loss\"\nmax = \"1 %\"\n";
+        let set = PlanSet::parse(&format!("#%% plan a\n{plan}#%% plan b\n{plan}")).unwrap();
+        let numbers: Vec<u32> = set.thresholds().iter().map(|it| it.1.number).collect();
+        assert_eq!(numbers, [1, 2]);
+    }
+
+    #[test]
+    fn limits_that_nothing_can_keep_are_refused_at_their_place() {
+        let plan = |limits: &str| {
+            let text = format!(
+                "name = \"a\"\n[[measure]]\nkind = \"udp-echo\"\n[[threshold]]\nmetric = \"rtt_p99\"\n{limits}\n"
+            );
+            PlanSet::parse(&text).map_err(|e| e.to_string())
+        };
+        let crossed = "line 4, column 1: `min` of 30 ms is above `max` of 0.003 s, so that nothing can pass: exchange \
+                       them, or leave one out";
+        assert_eq!(plan("min = \"30 ms\"\nmax = \"0.003 s\"").unwrap_err(), crossed);
+        assert!(plan("min = \"3 ms\"\nmax = \"0.003 s\"").is_ok(), "one value passes");
+        assert!(plan("min = 2\nmax = 1").is_err());
+        assert!(plan("min = \"3 ms\"\nmax = \"3 s\"").is_ok());
+    }
 }

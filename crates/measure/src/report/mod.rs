@@ -37,6 +37,7 @@ pub(crate) use build::known;
 pub use build::{Builder, report};
 pub(crate) use glance::retain_sound;
 pub use glance::{BARS, GlanceGroup, GlanceMetric, GlanceRow, GlanceValue};
+pub use headlines::ThresholdTally;
 pub use sections::{CAPTURE, DIAGNOSIS, Section};
 pub use stopped::{StoppedCell, StoppedWith};
 pub(crate) use test_facts::{add_published, add_run};
@@ -151,6 +152,10 @@ pub struct Overhead {
 /// The outcome of a threshold of the plan.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Check {
+    /// Number of the threshold among those of the plans, from 1: it is held against each cell and repetition that it
+    /// limits. 0 in the report of an older espbench.
+    #[serde(default, skip_serializing_if = "is_unnumbered")]
+    pub number: u32,
     /// The threshold as the plan states it.
     pub threshold: String,
     /// Cell that it was of.
@@ -161,6 +166,11 @@ pub struct Check {
     pub unit: String,
     /// True where the limit held.
     pub passed: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+const fn is_unnumbered(number: &u32) -> bool {
+    *number == 0
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]

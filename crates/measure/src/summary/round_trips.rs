@@ -31,6 +31,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 use espbench_model::fact;
 use espbench_model::sample::{Cause, Fate, Sample};
+use espbench_model::text::counted;
 use espbench_stats::Estimate;
 use espbench_stats::bootstrap;
 use espbench_stats::interval::wilson;
@@ -93,8 +94,8 @@ impl ProbeCounts {
         let missing = self.lost + self.late + self.corrupt;
         (missing > 0).then(|| {
             format!(
-                "{missing} of {} probes are not in it: {} lost, {} later than the time-out of {}, {} corrupt",
-                self.probes, self.lost, self.late, print_duration(timeout), self.corrupt
+                "{missing} of {} {} not in it: {} lost, {} later than the time-out of {}, {} corrupt",
+                counted(self.probes, "probe", "probes"), if missing == 1 { "is" } else { "are" }, self.lost, self.late, print_duration(timeout), self.corrupt
             )
         })
     }

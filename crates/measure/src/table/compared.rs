@@ -1,11 +1,12 @@
 //! The comparisons in few lines: one for each metric, verdict and set of reasons.
 
 use super::{Column, Table, TableRow};
-use crate::cell::{Cell, Identity, Origin};
+use crate::cell::{Cell, Origin};
 use crate::compare::{self, Comparison, ReasonKind, Verdict};
 use crate::digits;
 use crate::label;
 use crate::report::digest::Material;
+use crate::settings::Setting;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -191,13 +192,19 @@ fn pair(c: &Comparison, apart: Apart) -> Vec<Option<String>> {
 }
 
 /// Words of the identity columns that names of results have only where they tell results apart.
-const APART: [fn(&Identity) -> Option<String>; 6] = [
-    |id| compare::stated(&id.chip),
-    |id| compare::stated(&id.mode),
-    |id| id.devices.map(|it| label::devices(it.into())),
-    |id| id.distance_m.map(|it| format!("{it} m")),
-    |id| id.security.clone(),
-    |id| id.environment.clone(),
+const APART: [fn(&Cell) -> Option<String>; 6] = [
+    |cell| compare::stated(&cell.id.chip),
+    |cell| compare::stated(&cell.id.mode),
+    // Not where the settings say them.
+    |cell| {
+        let devices = cell.id.devices;
+        devices
+            .filter(|it| !cell.settings.has(&Setting::Devices(*it)))
+            .map(|it| label::devices(it.into()))
+    },
+    |cell| cell.id.distance_m.map(|it| format!("{it} m")),
+    |cell| cell.id.security.clone(),
+    |cell| cell.id.environment.clone(),
 ];
 
 /// Columns in which compared results differ, so that their names have them.
@@ -208,12 +215,12 @@ impl Apart {
     /// Finds the columns in which results of one table differ.
     #[must_use]
     pub fn of(comparisons: &[Comparison]) -> Self {
-        let mut first: BTreeMap<&str, &Identity> = BTreeMap::new();
+        let mut first: BTreeMap<&str, &Cell> = BTreeMap::new();
         let mut apart = [false; APART.len()];
-        for id in comparisons.iter().map(|it| &it.ours.id) {
-            let other = first.entry(&id.table).or_insert(id);
+        for cell in comparisons.iter().map(|it| &it.ours) {
+            let other = first.entry(&cell.id.table).or_insert(cell);
             for (differs, word) in apart.iter_mut().zip(APART) {
-                *differs |= word(id) != word(other);
+                *differs |= word(cell) != word(other);
             }
         }
         Self(apart)
@@ -224,7 +231,7 @@ impl Apart {
         let mut parts = alloc::vec![format!("{} {}", cell.id.table, cell.id.metric)];
         parts.extend(cell.id.payload_bytes.map(|bytes| format!("{bytes} B")));
         let words = APART.into_iter().zip(self.0).filter(|(_, differs)| *differs);
-        parts.extend(words.filter_map(|(word, _)| word(&cell.id)));
+        parts.extend(words.filter_map(|(word, _)| word(cell)));
         parts.extend(label::result(&cell.settings));
         parts.join(", ")
     }
@@ -366,5 +373,37 @@ fn is_wide(low: Option<f64>, high: Option<f64>) -> bool {
         (Some(low), Some(high)) => low <= 1.0 && high >= 1.0 && high >= WIDE * low,
         (low, None) => low.is_none_or(|low| low <= 0.0),
         (None, Some(_)) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cell::Identity;
+    use crate::settings::Settings;
+    use espbench_stats::Estimate;
+
+    fn of(devices: u32) -> Comparison {
+        let id = Identity {
+            table: "udp-echo".into(),
+            metric: "loss".into(),
+            devices: Some(devices),
+            ..Identity::default()
+        };
+        let estimate = Estimate { value: Some(1.0), ..Estimate::default() };
+        let cell = Cell::of(estimate, id, "percent", Origin::Simulated);
+        compare::pair(&cell, &cell)
+    }
+
+    #[test]
+    fn a_name_says_the_devices_once() {
+        let mut both = [of(1), of(3)];
+        let named = |all: &[Comparison]| texts(&all[1], Apart::of(all))[0].clone().unwrap();
+        assert_eq!(named(&both), "udp-echo loss, 3 devices");
+        for it in &mut both {
+            let devices = Setting::Devices(it.ours.id.devices.unwrap());
+            it.ours.settings = Settings::default().with(devices);
+        }
+        assert_eq!(named(&both), "udp-echo loss, 3 devices");
     }
 }

@@ -29,7 +29,7 @@ pub(super) fn draw(out: &mut String, card: &Prediction) {
         }
     }
     for (head, text) in limits(card) {
-        line(&head, &text);
+        line(head, &text);
     }
     if let Some(next) = &card.next {
         line("Next", next);

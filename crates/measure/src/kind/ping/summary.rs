@@ -116,6 +116,6 @@ mod tests {
         assert!(cells.iter().all(|c| c.id.transport == "icmp" && c.id.payload_bytes == Some(56)));
         let words = crate::label::result(&cells[0].settings);
         assert_eq!(words.as_deref(), Some("one every 10 ms, TTL 3"));
-        assert!(cells[0].note.as_deref().unwrap().starts_with("1 of 4 probes are not in it"));
+        assert!(cells[0].note.as_deref().unwrap().starts_with("1 of 4 probes is not in it"));
     }
 }

@@ -214,8 +214,7 @@ impl TestKind for UdpEcho {
         match setting {
             Setting::InFlight(..=1) => Some(SettingWords::Unsaid),
             Setting::Interval(interval) => {
-                let ms = interval.as_micros() as f64 / 1000.0;
-                Some(SettingWords::Said(format!("every {ms} ms")))
+                Some(SettingWords::Said(format!("every {}", print_duration(*interval))))
             }
             _ => None,
         }

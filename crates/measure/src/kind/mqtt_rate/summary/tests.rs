@@ -248,6 +248,13 @@ fn the_end_of_a_search_is_no_answer() {
         told(passed[..6].to_vec()),
         "The search was cut short: 10/s came without loss so far."
     );
+    // That no rate was tried to its end stands beside the figure, and once is enough.
+    let search = MqttMode::Search { low: 10.0, high: 5000.0 };
+    let none = recorded(search, Vec::new());
+    assert_eq!(caveats(&none), [""; 0]);
+    let summed = summarized(&none);
+    let note = cell(&summed, "message_rate_reliable").note.clone().unwrap();
+    assert_eq!(note, "no rate was tried to the end; the search was cut short");
 }
 
 /// A device that skips numbers, repeats one, and sends two messages without any.

@@ -2,7 +2,7 @@ use super::*;
 use crate::cell::Origin;
 use crate::run::Site;
 use alloc::collections::BTreeMap;
-use alloc::vec;
+use alloc::{format, vec};
 use core::time::Duration;
 use espbench_model::sample::{Cause, Fate, Probe, Sample};
 use espbench_model::time::Instant;
@@ -146,5 +146,19 @@ fn nothing_received_is_unknown_and_not_zero() {
             assert_eq!(cell(&cells, metric).value, None, "{metric}");
         }
         assert_eq!(cell(&cells, "loss").value, (n > 0).then_some(100.0));
+    }
+}
+
+#[test]
+fn a_cell_and_its_result_spell_the_interval_alike() {
+    let Some(Workload::UdpEcho(echo)) = crate::kind::default_of("udp-echo") else { unreachable!() };
+    for (interval, words) in
+        [(Duration::from_secs(5), "5 s"), (Duration::from_micros(2500), "2500 us")]
+    {
+        let work = Workload::UdpEcho(UdpEcho { interval: Some(interval), ..echo });
+        let place = crate::label::of_workload(&work);
+        assert!(place.ends_with(&format!(", every {words}")), "{place}");
+        let result = crate::label::result(&crate::settings::Settings::of(&work)).unwrap();
+        assert!(result.contains(&format!("one every {words}")), "{result}");
     }
 }
