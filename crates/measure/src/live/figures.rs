@@ -257,7 +257,14 @@ impl Meter {
             (Some(seen), None) | (None, Some(seen)) if seen.counts_lost => seen,
             _ => return None,
         };
-        let share = seen.lost as f64 / (seen.datagrams + seen.lost) as f64;
+        // Where both ends of a device's test count, what was sent tells it.
+        let own_count = self.workload.is_some_and(|it| it.variant().is_some());
+        let sent = of(Observer::Sender).filter(|it| own_count && it.datagrams > 0);
+        let (lost, all) = match sent {
+            Some(sent) => (sent.datagrams.saturating_sub(seen.datagrams), sent.datagrams),
+            None => (seen.lost, seen.datagrams + seen.lost),
+        };
+        let share = lost as f64 / all as f64;
         Some(figure("loss", share * 100.0, "%", "lost"))
     }
 }

@@ -75,6 +75,8 @@ pub(super) struct MeanRate {
     totals: Option<f64>,
     /// Streams that have told something, of at most as many as `link` can number.
     links: BTreeSet<Link>,
+    /// Streams that have told their total.
+    totalled: BTreeSet<Link>,
     /// Streams whose total is all that they tell.
     without_parts: BTreeSet<Link>,
     /// When the first stream began.
@@ -126,6 +128,8 @@ impl MeanRate {
             if interval.bytes > 0 && !self.links.contains(&interval.link) {
                 self.without_parts.insert(interval.link);
             }
+            self.totalled.insert(interval.link);
+            self.several |= self.totalled.len() > kind.whole(interval.start, interval).0;
             return;
         }
         self.parts.push_back(interval.into());

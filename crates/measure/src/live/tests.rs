@@ -326,4 +326,13 @@ fn several_devices_that_lack_intervals_are_shown_as_their_sum() {
         both("throughput_tx", summed_and_shown(&recorded(&work, samples), Origin::Simulated));
     // 5 s of 0.8, 1.6 and 2.4 Mbit/s, without a second of the middle one.
     assert!(told.iter().all(|it| (it.unwrap() - 4.48).abs() < 1e-9), "{told:?}");
+    // Of a test that has no whole interval there are totals alone: 0.3 Mbit in the longest time, 0.1 s.
+    let mut samples = Vec::new();
+    for (link, ms) in [(0, 100.0), (1, 10.0), (2, 1.0)] {
+        let Sample::Interval(total) = interval(link, 0, (0.0, ms), 12_500) else { unreachable!() };
+        samples.push(Sample::Interval(Interval { total: true, ..total }));
+    }
+    let told =
+        both("throughput_tx", summed_and_shown(&recorded(&work, samples), Origin::Simulated));
+    assert!(told.iter().all(|it| (it.unwrap() - 3.0).abs() < 1e-9), "{told:?}");
 }

@@ -150,7 +150,8 @@ impl Builder {
         self.air.add(recorded, &losses);
         self.losses.push((recorded.workload, (cell, losses)));
         let digest = Digest::new(recorded, cells);
-        let caveats = kind.caveats(recorded).into_iter().chain(digest.stations.silent());
+        let silent = digest.stations.silent().filter(|_| recorded.error.is_none());
+        let caveats = kind.caveats(recorded).into_iter().chain(silent);
         self.caveats.extend(caveats.map(|text| (cell, Caveat::of(recorded, text))));
         if let Some(error) = &recorded.error {
             let place = label::of(recorded);

@@ -105,14 +105,18 @@ impl Stations {
         Self(samples.values().map(station).collect())
     }
 
-    /// Says for which stations nothing came through while something came for others; `None` where there are none.
+    /// Says for which stations nothing came through; `None` where something came for each.
     pub(crate) fn silent(&self) -> Option<String> {
         let all = self.0.len();
         let silent = self.0.iter().enumerate().filter(|(_, it)| !it.came);
         let names: Vec<String> = silent.map(|(number, it)| it.name(number)).collect();
         let number = names.len();
-        if number == 0 || number == all {
-            return None;
+        match number {
+            0 => return None,
+            _ if number == all => {
+                return Some(format!("Nothing came through for any of the {all} stations."));
+            }
+            _ => {}
         }
         let more = match number.saturating_sub(NAMED) {
             0 => String::new(),
@@ -169,5 +173,31 @@ impl StationSamples<'_> {
         let whole = self.probes.iter().filter(|it| it.fate == Fate::Delivered);
         let times = whole.filter_map(|it| Some(it.received?.since(it.sent?).as_secs_f64() * 1e3));
         mean(&times.collect::<Vec<_>>())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stations_that_nothing_came_through_for_are_named() {
+        let of = |came: &[bool]| {
+            let station = |it: &bool| Station { came: *it, ..Station::default() };
+            Stations(came.iter().map(station).collect()).silent()
+        };
+        assert_eq!(of(&[]), None);
+        assert_eq!(of(&[true, true]), None);
+        let said = of(&[true, false, true, false]).unwrap();
+        assert_eq!(said, "Nothing came through for 2 of 4 stations: 1, 3.");
+        let all = of(&[false, false]).unwrap();
+        assert_eq!(all, "Nothing came through for any of the 2 stations.");
+        let mut many = [false; 12];
+        many[0] = true;
+        let said = of(&many).unwrap();
+        assert_eq!(
+            said,
+            "Nothing came through for 11 of 12 stations: 1, 2, 3, 4, 5, 6, 7, 8 and 3 more."
+        );
     }
 }

@@ -250,6 +250,10 @@ impl TestKind for Iperf {
         Some(Observations { quantity: "throughput", unit: "Mbit/s", values })
     }
 
+    fn caveats(&self, recorded: &Recorded) -> Vec<String> {
+        summary::part_of_time(self, recorded).into_iter().collect()
+    }
+
     fn pace(&self, recorded: &Recorded) -> Option<SenderPace> {
         // Over TCP a rate is no more than a limit: what was sent is the result.
         let asked = self.bandwidth.filter(|_| self.transport == Transport::Udp)? as f64 / 1e6;

@@ -39,9 +39,10 @@ use crate::report::stations::Stations;
 use crate::run::Recorded;
 use crate::series::{SendingSlots, WHOLE, lasted};
 use crate::summary::{CellColumns, IN_FLIGHT, IN_FLIGHT_END, SummaryContext};
-use crate::units::megabits;
+use crate::units::{megabits, print_duration};
 use alloc::collections::BTreeMap;
 use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 use espbench_model::sample::{Interval, Observer, Sample};
 use espbench_model::time::{Duration, Instant};
@@ -297,6 +298,23 @@ pub(super) fn slots(workload: &Iperf, sending: Duration) -> usize {
     intervals_in(span, workload.interval)
 }
 
+/// Says of which part of its time the rates of a test are, where its whole intervals are not all of it.
+pub(super) fn part_of_time(workload: &Iperf, recorded: &Recorded) -> Option<String> {
+    let has_parts =
+        recorded.samples.iter().any(|it| matches!(it, Sample::Interval(it) if !it.total));
+    let number = slots(workload, workload.time);
+    let whole = workload.interval * u32::try_from(number).ok()?;
+    let is_part = number > 0 && whole.as_secs_f64() < WHOLE * workload.time.as_secs_f64();
+    (has_parts && is_part && workload.bytes.is_none()).then(|| {
+        format!(
+            "Rates are of {} of {}: the mean of the whole intervals. Give a time that is a multiple of the interval, {}.",
+            print_duration(whole),
+            print_duration(workload.time),
+            print_duration(workload.interval)
+        )
+    })
+}
+
 /// Returns the sums over the streams of each interval that is whole in all of them.
 fn whole_intervals(parts: &[Interval], workload: &Iperf, streams: usize) -> Vec<f64> {
     let begin = parts.iter().map(|it| it.start).min().unwrap_or_default();
@@ -407,7 +425,12 @@ impl IperfCells<'_> {
         self.throughput("throughput_rx", if udp || !told.is_empty() { told } else { sent });
         if udp {
             self.throughput("throughput_sent", sent);
-            self.datagrams(told, "");
+            // A station that nothing came to has no report, and what was sent to it is lost.
+            let counted = SentDatagrams::of(&sent.totals, &told.totals);
+            match counted.filter(|_| !self.failed || !told.is_empty()) {
+                Some(of) => self.counted(of.lost(), of.sent, told, ""),
+                None => self.datagrams(told, ""),
+            }
         } else {
             self.retransmits(sent);
         }

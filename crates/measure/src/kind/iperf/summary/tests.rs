@@ -380,6 +380,44 @@ fn what_sendto_refused_is_no_loss() {
     assert!(!cells.contains_key("packets_refused"));
 }
 
+/// A station that nothing came to has no report: all that was sent to it is lost. By its numbers the other one's last datagram,
+/// which ends the test, would count, too.
+#[test]
+fn what_was_sent_to_a_silent_station_is_lost() {
+    let work = Iperf { direction: Direction::Forward, bandwidth: Some(400_000), ..UDP };
+    let total = |observer| Interval { total: true, ..part(observer, 9, 0, 3000, 90 * 1470) };
+    let sent = |link| Interval {
+        link: Link(link),
+        datagrams: Some(90),
+        errors: Some(0),
+        ..total(Observer::Sender)
+    };
+    let got = Interval { datagrams: Some(90), lost: Some(1), ..total(Observer::Peer) };
+    let samples = [sent(0), sent(1), got];
+    let cells = variant_cells(work, &samples);
+    let value = |metric: &str| cells[metric].value.unwrap();
+    assert_eq!((value("packets_lost"), value("packets_total"), value("loss")), (90.0, 180.0, 50.0));
+    let wifi = Wifi::new(Name::new("v").unwrap(), IpTest::Iperf(work));
+    let mut meter = crate::live::Meter::new(&Workload::Wifi(wifi), Origin::Simulated);
+    samples.iter().for_each(|it| meter.add(&Sample::Interval(*it)));
+    let live = meter.figures().into_iter().find(|it| it.metric == "loss").unwrap();
+    assert_eq!(live.value, 50.0);
+}
+
+/// A time that is no multiple of the interval has a rate of a part of it, which is said.
+#[test]
+fn a_rate_of_a_part_of_the_time_is_named() {
+    let told = |time, from, to| {
+        let work = Iperf { time: Duration::from_millis(time), ..UDP };
+        let parts = [part(Observer::Sender, 0, from, to, 1_000_000)];
+        let recorded = recorded_of(Workload::Iperf(work), &parts);
+        crate::kind::of(&recorded.workload).caveats(&recorded)
+    };
+    let said = "Rates are of 1 s of 1900 ms: the mean of the whole intervals. Give a time that is a multiple of the interval, 1 s.";
+    assert_eq!(told(1900, 0, 1000), [said]);
+    assert!(told(2000, 0, 1000).is_empty() && told(500, 0, 500).is_empty());
+}
+
 #[test]
 fn both_directions_are_told_apart() {
     let totals = |observer| Interval {
