@@ -85,7 +85,7 @@ fn a_run_that_was_cut_short_does_not_pass() {
     let text = bench.run(&["report", "last", "--format", "junit"]).out;
     assert!(
         text.contains("skipped=\"1\"")
-            && text.contains("cut short: 3 cells of its plan are missing"),
+            && text.contains("cut short: 3 repetitions of cells of its plan are missing"),
         "{text}"
     );
     assert!(!text.contains("measured: all cells"), "{text}");

@@ -59,7 +59,7 @@ fn a_killed_run_of_the_lab_has_a_report_that_says_what_is_missing() {
     assert!((2..24).contains(&done), "{done}");
 
     let partial = bench.run(&["report"]).ok();
-    let said = format!("cut short: {} cells of its plan are missing", 24 - done);
+    let said = format!("cut short: {} repetitions of cells of its plan are missing", 24 - done);
     let words =
         partial.split_whitespace().filter(|word| !matches!(*word, "!" | "✗")).collect::<Vec<_>>();
     assert!(words.join(" ").contains(&said), "{said}: {partial}");

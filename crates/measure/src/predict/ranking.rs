@@ -197,26 +197,52 @@ impl PredictAnswer {
         let more = tied.len().saturating_sub(NAMED);
         let more = if more == 0 { String::new() } else { format!(" and {more} more") };
         let (lowest, noun) = (self.lead_words(best), self.noun());
+        // Life is shown with what is not known of the battery, too: it is the same for all, and ranks none.
+        let [its, their] = match self.ranks_charge() {
+            true => {
+                ["the interval of its current overlaps", "the intervals of their currents overlap"]
+            }
+            false => ["its interval overlaps", "their intervals overlap"],
+        };
         let mut lines = alloc::vec![match tied.len() {
             0 => format!("{lowest}."),
-            1 if ranked == 2 =>
-                format!("Both {noun}s tie: their intervals overlap. {}.", capitalized(&lowest)),
+            1 if ranked == 2 => format!("Both {noun}s tie: {their}. {}.", capitalized(&lowest)),
             n if n + 1 == ranked => {
                 format!(
-                    "All {ranked} {noun}s tie: their intervals overlap the best one's. {}.",
+                    "All {ranked} {noun}s tie: {their} the best one's. {}.",
                     capitalized(&lowest)
                 )
             }
-            1 => format!("{lowest}; {} ties with it, since its interval overlaps.", names[0]),
-            _ => format!(
-                "{lowest}; {}{more} tie with it, since their intervals overlap.",
-                names.join(", ")
-            ),
+            1 => format!("{lowest}; {} ties with it, since {its}.", names[0]),
+            _ => format!("{lowest}; {}{more} tie with it, since {their}.", names.join(", ")),
         }];
+        let behind = of(&[RowStanding::Behind]);
+        lines.extend(self.overlapping_lives(best, &behind));
         let first = of(&[RowStanding::Best, RowStanding::Tied]);
         lines.extend(self.farthest(&first));
         lines.extend(out);
         lines
+    }
+
+    /// Says why profiles do not tie whose lives overlap the best one's.
+    fn overlapping_lives(
+        &self,
+        best: &PointEstimates,
+        behind: &[&PointEstimates],
+    ) -> Option<String> {
+        let battery = self.battery.as_ref().filter(|_| self.ranks_charge())?;
+        let days = |it: &PointEstimates| it.energy.as_ref().map(|it| it.days(battery));
+        let longest = days(best)?;
+        let overlaps = |it: &&PointEstimates| days(it).is_some_and(|it| overlap(&longest, &it));
+        let count = behind.iter().copied().filter(overlaps).count();
+        let whose = match count {
+            0 => return None,
+            1 => "The days of another overlap",
+            _ => "The days of others overlap",
+        };
+        Some(format!(
+            "{whose} by what is not known of the battery, which is the same for all and does not rank."
+        ))
     }
 
     /// Says which of the best reaches farthest.

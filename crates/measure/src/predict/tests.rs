@@ -485,3 +485,41 @@ fn a_change_that_saves_little_charge_is_not_worth_advice() {
         assert_eq!(next.starts_with("--boot fast: the battery lasts"), helps, "{next}");
     }
 }
+
+/// The days hold what is not known of the battery, and the rank does not: the sentence is about the current.
+#[test]
+fn profiles_tie_by_their_current_and_not_by_the_days_that_are_shown() {
+    let of = |name: &str, factor: f64| {
+        let rooms: Vec<RoomTrial> = (0..4)
+            .map(|room| {
+                let chance = factor * (1.0 + 0.01 * f64::from(room));
+                sleepers(&[[1.0, 2.0, 3.0, 2.0, 0.0, 2.0].map(|it| chance * it)])
+            })
+            .collect();
+        let setting = OperatingPoint {
+            devices: 1,
+            rate: "1M".into(),
+            profile: name.into(),
+            ..OperatingPoint::default()
+        };
+        PointEstimates::of(setting, &rooms)
+    };
+    let points = [of("one", 1.0), of("two", 1.005), of("three", 1.15)];
+    let mut answer = answer(PredictQuestion::Profiles, points.into());
+    answer.battery = Some("2xAA".parse().unwrap());
+    use RowStanding::{Behind, Best, Tied};
+    assert_eq!(answer.standings(), [Best, Tied, Behind]);
+    let verdict = answer.card().verdict.unwrap();
+    assert!(
+        verdict.contains("two ties with it, since the interval of its current overlaps."),
+        "{verdict}"
+    );
+    assert!(
+        verdict.contains("The days of another overlap by what is not known of the battery"),
+        "{verdict}"
+    );
+    // Where no days overlap but those of a profile that ties, nothing is said of them.
+    answer.points[2] = of("three", 10.0);
+    let verdict = answer.card().verdict.unwrap();
+    assert!(!verdict.contains("The days of"), "{verdict}");
+}

@@ -9,7 +9,7 @@ use crate::table::truth;
 use crate::units::Dimension;
 use alloc::collections::BTreeSet;
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use espbench_model::sample::Fate;
 use espbench_model::text::{count, counted};
@@ -128,7 +128,13 @@ impl Report {
         };
         let is_alone = lines.is_empty() && !self.glance.iter().any(has_document);
         if is_alone && self.run.origin == Origin::Simulated && !self.glance.is_empty() {
-            lines.push("No published counterpart: how true these figures are is not known.".into());
+            // Tables show what was published of other chips and places beside it.
+            let has_other =
+                |it: &GlanceGroup| it.published.as_ref().is_some_and(|it| it.not_comparable > 0);
+            lines.push(match self.glance.iter().any(has_other) {
+                true => "No published figure can be compared with these: how true they are is not known.".into(),
+                false => "No published counterpart: how true these figures are is not known.".into(),
+            });
         }
         lines
     }
@@ -148,18 +154,23 @@ impl Report {
             let (first, last) = (&group[0].place, &group[group.len() - 1].place);
             let places = match self.of_repetitions(group.iter().map(|it| it.at)) {
                 Some(part) => format!("{first}, {part}"),
-                None => match cells(group.iter().map(|it| it.at)) {
-                    1 => first.clone(),
-                    n => format!("{n} cells, {first} to {last}"),
+                None => match (cells(group.iter().map(|it| it.at)), group.len()) {
+                    (1, _) => first.clone(),
+                    (n, all) if n == all => format!("{n} cells, {first} to {last}"),
+                    (n, all) => format!("{all} repetitions of {n} cells, {first} to {last}"),
                 },
             };
             format!("Failed: {places}: {}", group[0].error)
         };
         let mut lines: Vec<String> = groups.iter().take(CAUSES).map(sentence).collect();
         let rest = groups.iter().skip(CAUSES).flatten().map(|it| it.at);
-        let more = cells(rest);
+        let (more, all) = (cells(rest.clone()), rest.count());
         if more > 0 {
-            lines.push(format!("Failed: {}, for other causes.", count(more, "further cell")));
+            let more = match more == all {
+                true => count(more, "further cell").to_string(),
+                false => format!("{all} further repetitions of {}", count(more, "cell")),
+            };
+            lines.push(format!("Failed: {more}, for other causes."));
         }
         lines
     }
@@ -220,7 +231,7 @@ impl Report {
     }
 
     /// Returns the plans of the run; none of what cannot be read.
-    fn plans(&self) -> Vec<Plan> {
+    pub(super) fn plans(&self) -> Vec<Plan> {
         PlanSet::parse(&self.run.plan_text).map(|set| set.plans).unwrap_or_default()
     }
 
@@ -280,8 +291,9 @@ fn summed(losses: &[Losses], of: impl Fn(&Losses) -> u64) -> Option<(u64, u64, S
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cell::Origin;
+    use crate::report::Agreement;
     use crate::run::RunFacts;
-    use alloc::string::ToString;
 
     #[test]
     fn a_threshold_counts_once_however_many_results_it_is_held_against() {
@@ -312,6 +324,80 @@ mod tests {
         assert_eq!(report.thresholds().failed_words().unwrap(), "2 of 3 thresholds failed.");
         report.checks.clear();
         assert_eq!(report.thresholds().failed_words(), None);
+    }
+
+    #[test]
+    fn causes_count_cells_and_repetitions_apart() {
+        let failed = |cell, repetition, error: &str| CellFailure {
+            place: format!("udp-echo, {} B", 20 + cell),
+            error: error.into(),
+            at: Some(RepetitionAt { cell, repetition }),
+        };
+        let mut report = Report::empty(RunFacts::default());
+        report.failures =
+            [(0, 0), (1, 0), (0, 1), (1, 1)].map(|(c, r)| failed(c, r, "timeout")).into();
+        let wanted = "Failed: 4 repetitions of 2 cells, udp-echo, 20 B to udp-echo, 21 B: timeout";
+        assert_eq!(report.causes(), [wanted]);
+        report.failures = [0, 1].map(|cell| failed(cell, 0, "timeout")).into();
+        assert_eq!(report.causes(), ["Failed: 2 cells, udp-echo, 20 B to udp-echo, 21 B: timeout"]);
+        for (cell, repetition, error) in [(2, 0, "b"), (3, 0, "c"), (4, 0, "d"), (4, 1, "e")] {
+            report.failures.push(failed(cell, repetition, error));
+        }
+        let causes = report.causes();
+        assert_eq!(causes[3], "Failed: 2 further repetitions of 1 cell, for other causes.");
+    }
+
+    #[test]
+    fn what_is_missing_of_a_plan_with_repetitions_is_counted_in_them() {
+        let plan = |times: u32| {
+            format!(
+                "name = \"a\"\nrepetitions = {times}\n[[measure]]\nkind = \"udp-echo\"\nsize = [20, 200]\n"
+            )
+        };
+        let cut = |times, missing| {
+            let facts = RunFacts { plan_text: plan(times), ..RunFacts::default() };
+            let mut report = Report::empty(facts);
+            (report.incomplete, report.missing) = (true, missing);
+            report.cut_short().unwrap()
+        };
+        assert!(cut(1, 1).contains(": 1 cell of its plan is missing."), "{}", cut(1, 1));
+        assert!(
+            cut(3, 3).contains(": 3 repetitions of cells of its plan are missing."),
+            "{}",
+            cut(3, 3)
+        );
+        assert!(
+            cut(3, 1).contains(": 1 repetition of a cell of its plan is missing."),
+            "{}",
+            cut(3, 1)
+        );
+    }
+
+    /// The overview shows what was published of other chips.
+    #[test]
+    fn published_figures_that_cannot_be_compared_are_not_denied() {
+        let mut report =
+            Report::empty(RunFacts { origin: Origin::Simulated, ..RunFacts::default() });
+        let other = Agreement { not_comparable: 3, ..Agreement::default() };
+        let group = GlanceGroup {
+            name: "udp".into(),
+            kind: "iperf".into(),
+            goal: None,
+            battery: None,
+            metrics: Vec::new(),
+            rows: Vec::new(),
+            shared: String::new(),
+            axis_ms: None,
+            published: None,
+            times_limit: None,
+        };
+        report.glance = [group].into();
+        let none = "No published counterpart: how true these figures are is not known.";
+        assert_eq!(report.truths(), [none]);
+        report.glance[0].published = Some(other);
+        let wanted =
+            "No published figure can be compared with these: how true they are is not known.";
+        assert_eq!(report.truths(), [wanted]);
     }
 
     #[test]

@@ -151,7 +151,12 @@ impl Report {
         }
         let resume = format!("espbench run --resume {}", self.run.name);
         let not_begun = self.missing.saturating_sub(self.stopped.len());
-        let cells = |n| count(n, "cell");
+        let has_repetitions = self.plans().iter().any(|it| it.repetitions > 1);
+        let cells = |n| match (has_repetitions, n) {
+            (false, _) => count(n, "cell").to_string(),
+            (true, 1) => "1 repetition of a cell".into(),
+            (true, _) => format!("{n} repetitions of cells"),
+        };
         let Some(first) = self.stopped.first() else {
             let are = if not_begun == 1 { "is" } else { "are" };
             return Some(format!(

@@ -89,6 +89,9 @@ pub enum Advice {
         kept: f64,
         /// Unit of both.
         unit: String,
+        /// Whether the sender is a lab's, which no other load holds up.
+        #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+        simulated: bool,
     },
     /// A console lost characters of commands that were typed at it.
     CommandCut {

@@ -11,12 +11,16 @@ use crate::units::conversion;
 use alloc::string::String;
 use alloc::vec::Vec;
 use espbench_model::fact::{self, CertificateCheck};
+use espbench_model::sample::{Fate, Probe, Sample};
 use espbench_stats::modes;
 use espbench_stats::quantile::{Sorted, needed};
 use espbench_stats::trend::{self, Drift};
 
 /// A sender that keeps less than this part of the rate asked fell behind.
 const KEPT: f64 = 0.98;
+
+/// Fact of a cell that was simulated: its lab.
+const LAB: &str = "lab";
 
 /// A clock whose step is more than this part of a time is too coarse for it.
 const COARSE: f64 = 0.05;
@@ -125,8 +129,23 @@ fn overflow(recorded: &Recorded) -> Option<Advice> {
 
 fn sender_behind(recorded: &Recorded) -> Option<Advice> {
     let SenderPace { asked, kept, unit } = kind::of(&recorded.workload).pace(recorded)?;
-    let behind = asked.is_finite() && kept < KEPT * asked;
-    behind.then(|| Advice::SenderBehind { asked, kept, unit: unit.into() })
+    let behind = asked.is_finite() && kept < KEPT * asked && !is_mostly_lost(recorded);
+    let simulated = recorded.facts.contains_key(LAB);
+    behind.then(|| Advice::SenderBehind { asked, kept, unit: unit.into(), simulated })
+}
+
+/// Returns whether more than half of the probes of the test are lost: a sender waits for each, and is late by that alone.
+fn is_mostly_lost(recorded: &Recorded) -> bool {
+    let (mut lost, mut all) = (0_u64, 0_u64);
+    for sample in &recorded.samples {
+        if let Sample::Probe(Probe { link, fate, .. }) = sample
+            && !link.is_beside()
+        {
+            all += 1;
+            lost += u64::from(matches!(fate, Fate::Lost(_)));
+        }
+    }
+    2 * lost > all
 }
 
 fn command_cut(recorded: &Recorded) -> Option<Advice> {

@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 use espbench_model::fact::{self, CertificateCheck};
 use espbench_model::random::Xoshiro256PlusPlus;
-use espbench_model::sample::{Interval, Link, Observer, Probe, Sample};
+use espbench_model::sample::{Cause, Fate, Interval, Link, Observer, Probe, Sample};
 use espbench_model::time::Instant;
 use espbench_model::workload::{Iperf, MqttMode, MqttRate, Transport, UdpEcho, Workload};
 use espbench_stats::Estimate;
@@ -209,10 +209,26 @@ fn a_sender_that_keeps_half_the_rate_is_behind() {
         )
     };
     let got = kinds(&every(20.0));
-    let [Advice::SenderBehind { asked, kept, unit }] = got.as_slice() else { panic!("{got:?}") };
+    let [Advice::SenderBehind { asked, kept, unit, simulated: false }] = got.as_slice() else {
+        panic!("{got:?}")
+    };
     assert_eq!((*asked, unit.as_str()), (100.0, "probes/s"));
     assert!(libm::fabs(kept - 50.0) < 1e-6, "{kept}");
     assert_eq!(kinds(&every(10.1)), []);
+    assert!(got[0].text().contains("other load"));
+    // A lab has no other load.
+    let mut of_lab = every(20.0);
+    of_lab.facts.insert("lab".into(), "office".into());
+    assert!(!kinds(&of_lab)[0].text().contains("other load"));
+    // A sender that waited for replies which never came was not held up by its host.
+    let mut lost = every(20.0);
+    for (at, sample) in lost.samples.iter_mut().enumerate() {
+        let Sample::Probe(probe) = sample else { continue };
+        if at % 3 > 0 {
+            (probe.fate, probe.received) = (Fate::Lost(Cause::Unknown), None);
+        }
+    }
+    assert_eq!(kinds(&lost), []);
 
     let Some(Workload::Iperf(iperf)) = defaults("iperf") else { panic!("no default") };
     let limited = Iperf { bandwidth: Some(40_000_000), ..iperf };
@@ -227,7 +243,8 @@ fn a_sender_that_keeps_half_the_rate_is_behind() {
         })
     };
     let slow = recorded(Workload::Iperf(offered), vec![total(2_500_000)]);
-    let wanted = Advice::SenderBehind { asked: 40.0, kept: 20.0, unit: "Mbit/s".into() };
+    let wanted =
+        Advice::SenderBehind { asked: 40.0, kept: 20.0, unit: "Mbit/s".into(), simulated: false };
     assert_eq!(kinds(&slow), [wanted]);
     assert_eq!(kinds(&recorded(Workload::Iperf(offered), vec![total(5_000_000)])), []);
     // Of a test that failed the cause is told, and nothing else to do.
@@ -345,7 +362,7 @@ fn every_advice_has_three_parts_and_reads_back() {
         Advice::Drifting { metric: "rate".into(), first: 10.0, last: 15.0, unit: "Mbit/s".into() },
         Advice::ClockTooCoarse { metric: "delay".into(), step_ns: 15_000, value_ns: 20_000 },
         Advice::SocketBufferOverflow { dropped: 7 },
-        Advice::SenderBehind { asked: 100.0, kept: 50.0, unit: "probes/s".into() },
+        Advice::SenderBehind { asked: 100.0, kept: 50.0, unit: "probes/s".into(), simulated: true },
         Advice::BeaconComb { median_ms: Some(53.0), period_ms: 102.4, strength: 0.93 },
         Advice::CertificateNotVerified,
         Advice::BeyondModel { farthest_m: 40.0, valid_m: 30.0 },

@@ -30,7 +30,9 @@ impl Advice {
                 clock(metric, *step_ns, *value_ns)
             }
             Self::SocketBufferOverflow { dropped } => overflow(*dropped),
-            Self::SenderBehind { asked, kept, unit } => behind(*asked, *kept, unit),
+            Self::SenderBehind { asked, kept, unit, simulated } => {
+                behind(*asked, *kept, unit, *simulated)
+            }
             Self::CommandCut { characters } => command_cut(*characters),
             Self::SendsRefused { refused, offered } => refused_sends(*refused, *offered),
             Self::BeaconComb { median_ms, period_ms, .. } => comb(*median_ms, *period_ms),
@@ -119,14 +121,17 @@ fn overflow(dropped: u64) -> [String; 3] {
     ]
 }
 
-fn behind(asked: f64, kept: f64, unit: &str) -> [String; 3] {
+fn behind(asked: f64, kept: f64, unit: &str, is_simulated: bool) -> [String; 3] {
+    let host = match is_simulated {
+        true => "",
+        false => " On a computer of your own, other load may be what holds the sender up.",
+    };
     [
         format!("The sender was to send {} {unit} and sent {} {unit}.", plain(asked), plain(kept)),
         "The result is not that of the offered rate. Response times include the wait before \
          sending; round trips do not."
             .to_string(),
-        "Offer less, or allow more in flight where the test has a limit. On a computer of your own, other load \
-         may be what holds the sender up.".to_string(),
+        format!("Offer less, or allow more in flight where the test has a limit.{host}"),
     ]
 }
 
