@@ -103,7 +103,7 @@ const LOSSES: [&str; 2] = ["loss_rx", "loss_tx"];
 /// A limit on one metric of all cells that it matches.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Threshold {
-    /// Its number among those of the plans, from 1; 0 where it stands in none.
+    /// Number among the thresholds of the plans, from 1; 0 where it stands in none.
     pub number: u32,
     /// The metric (`rtt_p99`).
     pub metric: String,

@@ -17,7 +17,7 @@ use espbench_model::text::{count, counted};
 /// Different causes that are told; the table of failures has all.
 const CAUSES: usize = 3;
 
-/// What became of a plan's thresholds.
+/// Counts of a plan's thresholds, and of the results that they were held against.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ThresholdTally {
     /// Thresholds of the plans.
