@@ -134,11 +134,11 @@ fn sender_behind(recorded: &Recorded) -> Option<Advice> {
     behind.then(|| Advice::SenderBehind { asked, kept, unit: unit.into(), simulated })
 }
 
-/// Returns whether more than half of the probes of the test are lost: a sender waits for each, and is late by that alone.
+/// Returns whether more than half of the probes that were sent are lost: a sender waits for each, and is late by that alone.
 fn is_mostly_lost(recorded: &Recorded) -> bool {
     let (mut lost, mut all) = (0_u64, 0_u64);
     for sample in &recorded.samples {
-        if let Sample::Probe(Probe { link, fate, .. }) = sample
+        if let Sample::Probe(Probe { link, fate, sent: Some(_), .. }) = sample
             && !link.is_beside()
         {
             all += 1;

@@ -229,6 +229,15 @@ fn a_sender_that_keeps_half_the_rate_is_behind() {
         }
     }
     assert_eq!(kinds(&lost), []);
+    // What it never sent it did not wait for.
+    let mut dropped = every(20.0);
+    for (at, sample) in dropped.samples.iter_mut().enumerate() {
+        let Sample::Probe(probe) = sample else { continue };
+        if at % 3 > 0 {
+            (probe.fate, probe.sent) = (Fate::Lost(Cause::ApplicationQueue), None);
+        }
+    }
+    assert_eq!(kinds(&dropped).len(), 1);
 
     let Some(Workload::Iperf(iperf)) = defaults("iperf") else { panic!("no default") };
     let limited = Iperf { bandwidth: Some(40_000_000), ..iperf };
