@@ -17,6 +17,9 @@ use espbench_model::time::{Duration, Instant};
 /// An interval counts as whole from this share of its length.
 pub(crate) const WHOLE: f64 = 0.95;
 
+/// Intervals that the time of a record has, at most: a record that says more is damaged.
+pub(crate) const MOST_SLOTS: usize = 1 << 20;
+
 /// Returns the round trips of the probes that came back whole and in time: received - sent in
 /// milliseconds, in the order of the record.
 pub(crate) fn round_trips_ms(recorded: &Recorded) -> Vec<f64> {
@@ -179,24 +182,23 @@ impl SendingSlots {
     pub(crate) fn megabits(&self, parts: impl IntoIterator<Item = MovedPart>) -> Vec<f64> {
         let mut octets = alloc::vec![0.0; self.number];
         for part in parts {
-            self.divide(&part, &mut octets);
+            self.divide([part.start, part.end], part.octets as f64, &mut octets);
         }
         let seconds = self.length.as_secs_f64();
         octets.into_iter().map(|it| it * 8.0 / 1e6 / seconds).collect()
     }
 
-    /// Adds a stream's octets to the intervals in which they moved: evenly over the time of its own interval.
-    fn divide(&self, part: &MovedPart, octets: &mut [f64]) {
+    /// Adds what moved in a time to the intervals in which it did: evenly over that time.
+    fn divide(&self, [start, end]: [Instant; 2], amount: f64, sums: &mut [f64]) {
         let length = self.length.as_secs_f64();
-        let [from, to] =
-            [part.start, part.end].map(|at| at.since(self.begin).as_secs_f64() / length);
-        for (at, slot) in octets.iter_mut().enumerate().skip(from as usize) {
+        let [from, to] = [start, end].map(|at| at.since(self.begin).as_secs_f64() / length);
+        for (at, slot) in sums.iter_mut().enumerate().skip(from as usize) {
             let at = at as f64;
             let within = to.min(at + 1.0) - from.max(at);
             if within <= 0.0 {
                 break;
             }
-            *slot += part.octets as f64 * within / (to - from);
+            *slot += amount * within / (to - from);
         }
     }
 }
@@ -266,25 +268,19 @@ fn rates(intervals: &[&Interval], amount: fn(&Interval) -> f64) -> Vec<FigurePoi
 /// Adds up the intervals of several devices, each of which begins at a time of its own, in whole intervals of one time. What a
 /// device moved in an interval of its own counts evenly over its time.
 fn rates_of_several(intervals: &[&Interval], amount: fn(&Interval) -> f64) -> Vec<FigurePoint> {
-    let length = intervals.iter().map(|i| span(i).as_secs_f64()).fold(0.0, f64::max);
-    let Some(begin) = intervals.iter().map(|i| i.start).min().filter(|_| length > 0.0) else {
-        return Vec::new();
-    };
-    let at = |it: Instant| it.since(begin).as_secs_f64() / length;
-    let end = intervals.iter().map(|i| at(i.end)).fold(0.0, f64::max);
-    let mut sums = alloc::vec![0.0; libm::floor(end + 1.0 - WHOLE) as usize];
-    for &i in intervals {
-        let (from, to) = (at(i.start), at(i.end));
-        for (number, sum) in sums.iter_mut().enumerate().skip(from as usize) {
-            let within = to.min(number as f64 + 1.0) - from.max(number as f64);
-            if within <= 0.0 {
-                break;
-            }
-            *sum += amount(i) * within / (to - from);
-        }
+    let length = intervals.iter().map(|i| span(i)).max().unwrap_or_default();
+    let ends = (intervals.iter().map(|i| i.start).min()).zip(intervals.iter().map(|i| i.end).max());
+    let Some((begin, end)) = ends.filter(|_| !length.is_zero()) else { return Vec::new() };
+    let seconds = length.as_secs_f64();
+    let number = libm::floor(end.since(begin).as_secs_f64() / seconds + 1.0 - WHOLE) as usize;
+    let slots = SendingSlots::from(begin, (number, length)).filter(|_| number <= MOST_SLOTS);
+    let Some(slots) = slots else { return Vec::new() };
+    let mut sums = alloc::vec![0.0; number];
+    for i in intervals {
+        slots.divide([i.start, i.end], amount(i), &mut sums);
     }
     let point = |(number, sum): (usize, &f64)| {
-        FigurePoint::new((number as f64 + 1.0) * length, sum / length)
+        FigurePoint::new((number as f64 + 1.0) * seconds, sum / seconds)
     };
     sums.iter().enumerate().map(point).collect()
 }
@@ -395,6 +391,18 @@ mod tests {
         recorded.facts.insert(fact::DEVICES.name().into(), "2".into());
         let points = &megabits(&recorded)[0].points;
         assert_eq!(points, &[FigurePoint::new(1.0, 1.5), FigurePoint::new(2.0, 2.0)]);
+    }
+
+    /// A damaged record has no curve, and takes no memory for one.
+    #[test]
+    fn a_time_without_end_has_no_curve() {
+        let at = Instant::from_nanos;
+        let interval =
+            |start, end| Sample::Interval(Interval { start, end, ..Interval::default() });
+        let samples = [interval(at(0), at(1)), interval(at(u64::MAX - 1), at(u64::MAX))];
+        let mut recorded = recorded(samples.into());
+        recorded.facts.insert(fact::DEVICES.name().into(), "2".into());
+        assert!(megabits(&recorded)[0].points.is_empty());
     }
 
     #[test]

@@ -41,7 +41,7 @@ use crate::cell::Cell;
 use crate::kind::TestKind;
 use crate::run::Recorded;
 use crate::search::{REPETITIONS, RateSearch};
-use crate::series::{MessageRates, message_rate};
+use crate::series::{MOST_SLOTS, MessageRates, message_rate};
 use crate::summary::{CellColumns, SummaryContext};
 use crate::units::print_duration;
 use alloc::collections::BTreeMap;
@@ -387,7 +387,8 @@ fn seconds(recorded: &Recorded) -> Vec<f64> {
 /// Returns the messages of several devices that came in each whole second, from when the first one was due.
 fn seconds_of_all(recorded: &Recorded, delivering: f64) -> Vec<f64> {
     let Some(begin) = probes(recorded).map(|it| it.due).min() else { return Vec::new() };
-    let mut seconds = alloc::vec![0.0; delivering as usize];
+    let mut seconds =
+        alloc::vec![0.0; Some(delivering as usize).filter(|it| *it <= MOST_SLOTS).unwrap_or(0)];
     for probe in probes(recorded).filter(|it| it.fate == Fate::Delivered) {
         let at = probe.received.map(|it| it.since(begin).as_secs() as usize);
         if let Some(count) = at.and_then(|it| seconds.get_mut(it)) {
