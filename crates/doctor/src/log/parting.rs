@@ -18,6 +18,9 @@ const UPDATED: SignName = SignName("update-done");
 /// within which the link then goes; and lines behind that within which what else it had open ends.
 const LINES: u64 = 8;
 
+/// Failures that are kept until the link goes: a line may be of many records.
+const MOST: usize = 16;
+
 /// A failure, its line, and how the parts fared before.
 type Failure = (LogEvent, u64, PartCourses);
 
@@ -83,7 +86,9 @@ impl Parting {
                 self.failed = Vec::new();
             }
             _ if self.has_said(line) && needs_link(event, text) => {
-                self.failed.push((event, line, *summary.courses));
+                if self.failed.len() < MOST {
+                    self.failed.push((event, line, *summary.courses));
+                }
             }
             // Without a word why, the program may have asked for it.
             LogEvent::ConnectionFailed | LogEvent::Words(WordCause::Connections) => {
