@@ -86,9 +86,7 @@ impl Parting {
                 self.failed = Vec::new();
             }
             _ if self.has_said(line) && needs_link(event, text) => {
-                if self.failed.len() < MOST {
-                    self.failed.push((event, line, *summary.courses));
-                }
+                self.keep((event, line, *summary.courses));
             }
             // Without a word why, the program may have asked for it.
             LogEvent::ConnectionFailed | LogEvent::Words(WordCause::Connections) => {
@@ -97,6 +95,13 @@ impl Parting {
             }
             LogEvent::SocketError(_) | LogEvent::ClientLeft => self.closed = None,
             _ => {}
+        }
+    }
+
+    /// Keeps a failure until the link goes, where there is room.
+    fn keep(&mut self, failure: Failure) {
+        if self.failed.len() < MOST {
+            self.failed.push(failure);
         }
     }
 
