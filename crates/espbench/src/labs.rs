@@ -23,7 +23,12 @@ pub fn library(kind: FileKind, name: &str) -> anyhow::Result<Library> {
         let folder = Path::new(name).parent().unwrap_or_else(|| Path::new(""));
         beside(&mut library, kind, name, folder)?;
     }
-    let remedy = "`espbench lab list` shows all; the name of a file of your own ends in .toml";
+    let remedy = match name.strip_prefix("sim:") {
+        Some(lab) => format!("`sim:` belongs to --on: write `{lab}`"),
+        None => {
+            "`espbench lab list` shows all; the name of a file of your own ends in .toml".to_owned()
+        }
+    };
     if let (FileKind::Profile, Some(chip)) = (kind, ChipWithoutWifi::of(name)) {
         return Err(UserError::from(chip).into());
     }
@@ -142,5 +147,8 @@ mod tests {
         std::fs::remove_dir_all(&folder).unwrap();
         let said = library(FileKind::Lab, "offcie").unwrap_err().to_string();
         assert!(said.starts_with("no lab is called `offcie`. Known here: "), "{said}");
+        let wrong = library(FileKind::Lab, "sim:smooth").unwrap_err();
+        let [.., remedy] = wrong.downcast_ref::<UserError>().unwrap().shown();
+        assert_eq!(remedy, "`sim:` belongs to --on: write `smooth`");
     }
 }

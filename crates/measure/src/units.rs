@@ -205,12 +205,20 @@ pub fn seconds(text: &str) -> Result<Duration, String> {
     if is_bare { duration(&format!("{text} s")) } else { duration(text) }
 }
 
-/// Prints a time with the largest unit that keeps it exact, so that [`duration`] reads it back.
+/// Prints a time with the largest unit that keeps it exact, so that [`duration`] reads it back; a minute is 60 s, as
+/// the times of tests are.
 #[must_use]
 pub fn print_duration(time: Duration) -> String {
     let nanos = time.as_nanos();
-    for (unit, factor) in [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000)] {
-        if nanos.is_multiple_of(factor) && nanos > 0 {
+    let units = [
+        ("h", 3_600_000_000_000),
+        ("min", 60_000_000_000),
+        ("s", 1_000_000_000),
+        ("ms", 1_000_000),
+        ("us", 1_000),
+    ];
+    for (unit, factor) in units {
+        if nanos.is_multiple_of(factor) && nanos > 0 && (unit != "min" || nanos > factor) {
             return format!("{} {unit}", nanos / factor);
         }
     }

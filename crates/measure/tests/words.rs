@@ -135,14 +135,16 @@ fn times_print_with_the_largest_unit_that_keeps_them_whole() {
         ("1 s", "1 s"),
         ("1000 ms", "1 s"),
         ("1500 ms", "1500 ms"),
-        ("90 min", "5400 s"),
+        ("90 min", "90 min"),
+        ("1 min", "60 s"),
+        ("61 s", "61 s"),
         ("1 us", "1 us"),
         ("1000 us", "1 ms"),
         ("999 ns", "999 ns"),
         ("0 ms", "0 s"),
-        ("2 h", "7200 s"),
+        ("2 h", "2 h"),
         ("0.001 us", "1 ns"),
-        ("8760 h", "31536000 s"),
+        ("8760 h", "8760 h"),
     ] {
         assert_eq!(units::duration(text).map(units::print_duration), Ok(printed.into()), "{text}");
     }

@@ -458,7 +458,7 @@ impl TuneLab {
         match suite::run_in(&work, answering.as_ref().unwrap_or(scene), seed, &mut (), &mut kept) {
             // With nothing left for packets Wi-Fi does not start, and with too little a test does
             // not come to its end: that is what the settings do.
-            Ok(()) | Err(SuiteError::Endless(_)) => {}
+            Ok(()) | Err(SuiteError::Endless(_) | SuiteError::NoConnection) => {}
             Err(_) if free <= 0 => {}
             Err(why) => {
                 let (kind, lab) = (test.kind(), scene.name.clone());

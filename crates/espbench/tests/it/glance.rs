@@ -29,6 +29,31 @@ fn one_suite_has_fifteen_lines_and_all_tables_when_asked() {
     assert!(full.starts_with("espbench report: esp32c3-rank-1"), "{full}");
 }
 
+/// A test of connections of which none came about has no figure: it is not measured, and no result of nothing.
+#[test]
+fn tcp_to_which_no_device_comes_is_not_measured() {
+    let bench = TestDir::new();
+    bench.write(
+        "far.toml",
+        "name = \"far\"\n[[measure]]\nkind = \"tcp-rate\"\nvariant = \"idf\"\nruns = 1\ndistance = \"900 m\"\n",
+    );
+    let far = bench.run(&["run", "far.toml", "--on", "sim:smooth", "-q"]);
+    assert_eq!(far.status, Some(2), "{}", far.err);
+    assert!(far.err.contains("no device came to its peer over TCP"), "{}", far.err);
+}
+
+/// Their time is none of their settings, by which runs are compared: a short run and a long one are of one procedure.
+#[test]
+fn cells_that_only_their_time_tells_apart_are_named_by_it() {
+    let bench = TestDir::new();
+    let plan = "name = \"times\"\n[[measure]]\nkind = \"mqtt-rate\"\nvariant = \"idf\"\noffered = \"20 /s\"\n\
+                time = [\"2 s\", \"3 s\"]\n";
+    bench.write("times.toml", plan);
+    let answer = bench.run(&["run", "times.toml", "--on", "sim:smooth", "-q"]).ok();
+    let row = |name: &str| answer.lines().any(|line| line.trim_start().starts_with(name));
+    assert!(row("2 s  ") && row("3 s  "), "{answer}");
+}
+
 #[test]
 fn several_suites_have_a_line_each() {
     let bench = TestDir::new();

@@ -99,6 +99,11 @@ pub(crate) trait TestKind {
     /// Returns all that tells the work from others of its kind. Counts and lengths of tests are named
     /// only where they are not the usual ones.
     fn settings(&self) -> Settings;
+    /// Returns the length of the test, or its number of probes, where the settings do not say it: a short test and a long
+    /// one are compared, and yet need names of their own within a report.
+    fn length(&self) -> Option<Setting> {
+        None
+    }
     /// Says a setting of a plan's cell in this kind's own way; `None` where the usual words do.
     fn word(&self, _setting: &Setting) -> Option<SettingWords> {
         None

@@ -13,8 +13,8 @@ use core::time::Duration;
 use esp_now::transcript::session::LinkEnds;
 use espbench_model::workload::{Direction, EchoFormat, EspNowTest, MqttVersion, Transport};
 
-/// The order in which a plan's cell is told. Counts and lengths of tests are not.
-const PLAN: [SettingKey; 53] = [
+/// The order in which a plan's cell is told.
+const PLAN: [SettingKey; 56] = [
     SettingKey::Test,
     SettingKey::Pattern,
     SettingKey::Transport,
@@ -68,6 +68,9 @@ const PLAN: [SettingKey; 53] = [
     SettingKey::TxPower,
     SettingKey::Clock,
     SettingKey::IdleClock,
+    SettingKey::Time,
+    SettingKey::Packets,
+    SettingKey::Pings,
 ];
 
 /// The order in which a result's settings are told.
@@ -219,10 +222,7 @@ fn of_result_only(settings: &Settings, setting: &Setting) -> Option<LabelWords> 
         },
         Setting::KeyKnown(false) => return None,
         Setting::RunTime(time) => format!("runs of {}", print_duration(*time)),
-        Setting::Time(time) => print_duration(*time),
         Setting::Image(bytes) => format!("image of {bytes} bytes"),
-        Setting::Packets(count) => format!("{count} packets"),
-        Setting::Pings(count) => format!("{count} pings"),
         Setting::Encryptions(count) => format!("{count} times"),
         Setting::From(_) => return Some(ends(settings)),
         Setting::Discarded(_) => "discarded".into(),
@@ -245,6 +245,9 @@ fn of_result_only(settings: &Settings, setting: &Setting) -> Option<LabelWords> 
 /// Says a setting for which plans and results have the same words.
 fn common(settings: &Settings, setting: &Setting) -> Option<LabelWords> {
     let text: String = match setting {
+        Setting::Time(time) => print_duration(*time),
+        Setting::Packets(count) => format!("{count} packets"),
+        Setting::Pings(count) => format!("{count} pings"),
         Setting::PhyRate(rate) => format!("rate {}", rate.as_str()),
         Setting::Profile(name) => format!("profile {}", name.as_str()),
         Setting::Environment(name) => format!("environment {}", name.as_str()),

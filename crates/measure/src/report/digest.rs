@@ -10,7 +10,7 @@ use crate::label::{self, LabelWords};
 use crate::report::stations::Stations;
 use crate::run::Recorded;
 use crate::series;
-use crate::settings::{SettingKey, Settings};
+use crate::settings::{Setting, SettingKey, Settings};
 use crate::wifi;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -133,6 +133,24 @@ impl Digest {
     /// Returns the cells of that metric, where there is one for each run or step.
     pub(crate) fn all<'a>(&'a self, metric: &'a str) -> impl Iterator<Item = &'a Cell> {
         self.cells.iter().filter(move |c| c.id.metric == metric)
+    }
+}
+
+/// Adds their length to the settings of cells that nothing else tells apart.
+pub(crate) fn add_lengths(digests: &mut [Digest]) {
+    let mut named: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    for (at, digest) in digests.iter().enumerate() {
+        named.entry(digest.place()).or_default().push(at);
+    }
+    for same in named.into_values().filter(|it| it.len() > 1) {
+        let lengths: Vec<_> =
+            same.iter().map(|at| kind::of(&digests[*at].workload).length()).collect();
+        if lengths.windows(2).all(|pair| pair[0] == pair[1]) {
+            continue;
+        }
+        for (at, length) in same.into_iter().zip(lengths) {
+            digests[at].settings.extend(length);
+        }
     }
 }
 

@@ -193,6 +193,10 @@ impl TestKind for Iperf {
         self.bytes.is_none()
     }
 
+    fn length(&self) -> Option<Setting> {
+        self.bytes.is_none().then_some(Setting::Time(self.time))
+    }
+
     fn settings(&self) -> Settings {
         let mut settings: Settings = [
             Setting::Transport(self.transport),

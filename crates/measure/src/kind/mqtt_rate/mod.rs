@@ -224,6 +224,10 @@ impl TestKind for MqttRate {
         !searches(self.mode)
     }
 
+    fn length(&self) -> Option<Setting> {
+        Some(Setting::Time(self.time))
+    }
+
     fn settings(&self) -> Settings {
         let mut settings: Settings =
             [Setting::MqttVersion(self.version), Setting::Qos(self.qos)].into_iter().collect();

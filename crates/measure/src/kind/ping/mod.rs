@@ -119,6 +119,10 @@ impl TestKind for Ping {
         Some(self.count.into())
     }
 
+    fn length(&self) -> Option<Setting> {
+        Some(Setting::Pings(self.count))
+    }
+
     fn settings(&self) -> Settings {
         let mut settings: Settings =
             [Setting::Size(self.size), Setting::Interval(self.interval)].into_iter().collect();

@@ -122,6 +122,10 @@ impl TestKind for RawEspNow {
         Some(self.count.into())
     }
 
+    fn length(&self) -> Option<Setting> {
+        Some(Setting::Packets(self.count))
+    }
+
     fn settings(&self) -> Settings {
         let cast = if self.is_broadcast {
             EspNowCast::Broadcast { copies: 0, ack: false }

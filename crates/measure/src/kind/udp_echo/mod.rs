@@ -196,6 +196,10 @@ impl TestKind for UdpEcho {
         Some(self.count.into())
     }
 
+    fn length(&self) -> Option<Setting> {
+        Some(Setting::Packets(self.count))
+    }
+
     fn settings(&self) -> Settings {
         let mut settings: Settings = [Setting::Size(self.size)].into_iter().collect();
         let one_by_one = self.in_flight <= 1;

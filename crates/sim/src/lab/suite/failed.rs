@@ -26,6 +26,8 @@ pub enum SuiteError {
     NoPrompt(NodeId, String),
     /// Programs did not end in this time.
     Endless(Duration),
+    /// No device came to its peer, over TCP.
+    NoConnection,
     /// Consoles did not print what was waited for.
     NotPrinted {
         /// Consoles that printed nothing of it.
@@ -79,6 +81,9 @@ impl fmt::Display for SuiteError {
             Self::Endless(most) => {
                 write!(f, "programs did not end in {} s of virtual time", most.as_secs())
             }
+            Self::NoConnection => f.write_str(
+                "no device came to its peer over TCP: bring them nearer to the router, or take a lab with less loss",
+            ),
             Self::NotPrinted { nodes, what, most, after, last } => {
                 let seconds = most.as_secs();
                 write!(f, "{} did not print {what} in {seconds} s after `{after}`; ", List(nodes))?;

@@ -141,12 +141,14 @@ impl Cell<'_, '_> {
         let runs = u32::from(work.runs) + u32::from(work.discard);
         let each = work.run_time + Duration::from_secs(2);
         let result = self.until_all_idle(&devices, each * runs + MARGIN);
+        let mut any = false;
         for device in devices {
             for sample in self.lab.take_program_samples(device) {
+                any = true;
                 self.record.sample(sample);
             }
         }
-        result
+        result.and(any.then_some(()).ok_or(SuiteError::NoConnection))
     }
 }
 
