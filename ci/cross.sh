@@ -5,6 +5,8 @@
 # architecture, and runs under qemu. With `--plain` it is built without optimization.
 # `ci/cross.sh compare`: what it printed against what this machine's wheel in target/wheel-env prints, which is the same to the byte. That
 # wheel is made where there is none.
+# `ci/cross.sh musl [--plain]`: the wheel for Linux with musl in place of glibc (Alpine), of this machine's architecture. It runs in a
+# Python that is built with musl from Debian's source of it, and its figures are those of this machine's wheel.
 # `ci/cross.sh check`: the crates `espbench` and `espbench-python` for Windows and macOS, as far as `cargo check` goes.
 #
 # Debian's Rust is used: its library for aarch64 is a package, and where there is none, std is built from source.
@@ -53,15 +55,25 @@ unpack() {
 # Runs Python of Debian's aarch64.
 arm_python() { qemu-aarch64-static -L "$arm" "$arm/usr/bin/python3" "$@"; }
 
+# Makes the environments of maturin and of zig, a C compiler with the headers of other systems.
+tools() {
+    cmp -s ci/wheel.txt "$cross/tools/wheel.txt" && return 0
+    python3 -m venv --clear "$cross/tools"
+    "$cross/tools/bin/pip" install -q --disable-pip-version-check --no-compile "$(grep '^maturin==' ci/wheel.txt)"
+    cp ci/wheel.txt "$cross/tools/"
+}
+zig() {
+    cmp -s ci/cross.txt "$cross/zig/cross.txt" && return 0
+    python3 -m venv --clear "$cross/zig"
+    "$cross/zig/bin/pip" install -q --disable-pip-version-check -r ci/cross.txt
+    cp ci/cross.txt "$cross/zig/"
+}
+
 wheel() {
     need rustc-web cargo-web libstd-rust-web-dev gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static
     unpack
-    if ! cmp -s ci/wheel.txt "$cross/tools/wheel.txt"; then
-        python3 -m venv --clear "$cross/tools"
-        "$cross/tools/bin/pip" install -q --disable-pip-version-check --no-compile "$(grep '^maturin==' ci/wheel.txt)"
-        cp ci/wheel.txt "$cross/tools/"
-    fi
-    local profile=release
+    tools
+    local profile=dist
     [ "${1:-}" != --plain ] || profile=plain
     rm -rf "$cross/wheels" "$cross/site"
     packaging/python.sh
@@ -78,31 +90,93 @@ wheel() {
     packages=$("$cross/tools/bin/python" -c 'import pip, pathlib; print(pathlib.Path(pip.__file__).parent.parent)')
     PYTHONPATH=$packages arm_python -m pip install -q --disable-pip-version-check --no-index --no-deps --no-compile \
         --target "$cross/site" "$cross"/wheels/*.whl
+    run_wheel arm_python
+}
+
+# Builds Python with musl: of Debian's source only what its authors gave out, and no module of another library.
+musl_python() {
+    musl=$cross/musl
+    [ ! -x "$musl/python/python" ] || return 0
+    rm -rf "$musl"
+    mkdir -p "$musl/apt/lists/partial" "$musl/apt/parts" "$musl/kernel" "$musl/python"
+    # Sources of the lists that the machine has, in both of apt's forms.
+    cat /etc/apt/sources.list /etc/apt/sources.list.d/*.list 2>/dev/null | sed -n 's/^deb /deb-src /p' >"$musl/apt/parts/source.list"
+    local file
+    for file in /etc/apt/sources.list.d/*.sources; do
+        [ ! -f "$file" ] || sed 's/^Types:.*/Types: deb-src/' "$file" >"$musl/apt/parts/$(basename "$file")"
+    done
+    local options=(-qq -o Dir::Etc::sourcelist=/dev/null -o Dir::Etc::sourceparts="$musl/apt/parts" -o Dir::State::lists="$musl/apt/lists"
+        -o APT::Sandbox::User=root)
+    apt-get "${options[@]}" update
+    local version address name
+    version=$(python3 -c 'import sys; print("python%d.%d" % sys.version_info[:2])')
+    read -r address name _ < <(apt-get "${options[@]}" source --print-uris "$version" | tr -d "'" | grep '\.orig\.tar')
+    /usr/lib/apt/apt-helper -qq download-file "$address" "$musl/apt/$name"
+    tar xf "$musl/apt/$name" -C "$musl/python" --strip-components 1
+    rm -rf "$musl/apt"
+    # The headers of Linux alone; those of Debian's other libraries are for glibc.
+    ln -s /usr/include/linux /usr/include/asm-generic "$musl/kernel/"
+    ln -s "/usr/include/$(uname -m)-linux-gnu/asm" "$musl/kernel/"
+    cat >"$musl/cc" <<END
+#!/bin/sh
+case \$1 in *-print-multiarch) exit ;; esac
+exec musl-gcc "\$@" -idirafter $musl/kernel
+END
+    chmod +x "$musl/cc"
+    (
+        cd "$musl/python"
+        sed -i 's/self\.add_multiarch_paths()$/pass/' setup.py
+        ./configure -q CC="$musl/cc" CFLAGS=-O1 --without-ensurepip --disable-test-modules
+        make -s -j"$(nproc)"
+    ) >"$musl/build.log" 2>&1 || { tail "$musl/build.log" >&2; exit 1; }
+}
+
+musl() {
+    need rustc-web cargo-web rust-web-src musl musl-dev musl-tools linux-libc-dev gcc make
+    tools
+    zig
+    musl_python
+    local profile=dist target
+    target=$(uname -m)-unknown-linux-musl
+    [ "${1:-}" != --plain ] || profile=plain
+    rm -rf "$cross/musl-wheels" "$cross/site"
+    packaging/python.sh
+    PATH=$cross/zig/bin:/usr/bin:$PATH RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1 CARGO_TARGET_DIR=$cross \
+        CARGO_UNSTABLE_BUILD_STD=std,panic_unwind,panic_abort \
+        "$cross/tools/bin/maturin" build --quiet --locked --profile $profile --manifest-path python/Cargo.toml \
+        --target "$target" --zig --out "$cross/musl-wheels"
+    echo "the wheel has $(wc -c <"$cross"/musl-wheels/*.whl) bytes: $(basename "$cross"/musl-wheels/*.whl)"
+    "$cross/tools/bin/pip" install -q --disable-pip-version-check --no-index --no-deps --no-compile --only-binary=:all: \
+        --platform "musllinux_1_2_$(uname -m)" --target "$cross/site" "$cross"/musl-wheels/*.whl
+    run_wheel "$musl/python/python"
+    compare_with "musl"
+}
+
+# Runs the wheel in the folder `site` with that Python, and keeps what it prints.
+run_wheel() {
     export PYTHONPATH=$cross/site PYTHONDONTWRITEBYTECODE=1
-    arm_python -c 'import espbench, platform; print(platform.machine(), platform.python_version(), espbench.TOOL)'
-    arm_python -m espbench lab list >"$cross/labs.arm64"
-    arm_python ci/cross_report.py >"$cross/report.arm64"
+    "$@" -c 'import espbench, platform; print(platform.machine(), platform.python_version(), espbench.TOOL)'
+    "$@" -m espbench lab list >"$cross/labs.other"
+    "$@" ci/cross_report.py >"$cross/report.other"
     unset PYTHONPATH
 }
 
-compare() {
+compare() { compare_with aarch64; }
+
+compare_with() {
     compgen -G 'target/wheels/*.whl' >/dev/null || ci/wheel.sh --dev
     local python=$PWD/target/wheel-env/bin/python what
     (cd "$cross" && "$python" -m espbench lab list) >"$cross/labs.here"
     (cd "$cross" && "$python" ../../ci/cross_report.py) >"$cross/report.here"
     for what in labs report; do
-        cmp "$cross/$what.here" "$cross/$what.arm64"
-        echo "$what: $(wc -c <"$cross/$what.arm64") bytes on aarch64, the same"
+        cmp "$cross/$what.here" "$cross/$what.other"
+        echo "$what: $(wc -c <"$cross/$what.other") bytes on $1, the same"
     done
 }
 
 check() {
     need rustc-web cargo-web rust-web-src gcc-mingw-w64-x86-64
-    if ! cmp -s ci/cross.txt "$cross/zig/cross.txt"; then
-        python3 -m venv --clear "$cross/zig"
-        "$cross/zig/bin/pip" install -q --disable-pip-version-check -r ci/cross.txt
-        cp ci/cross.txt "$cross/zig/"
-    fi
+    zig
     # Crates name the target as clang does, and zig in its own way.
     cat >"$cross/zig/cc" <<'END'
 #!/usr/bin/env bash
@@ -135,6 +209,7 @@ case ${1:-all} in
     wheel) wheel "${2:-}" ;;
     compare) compare ;;
     check) check ;;
-    all) check && wheel && compare ;;
-    *) echo "usage: ci/cross.sh [wheel [--plain] | compare | check]" >&2; exit 2 ;;
+    musl) musl "${2:-}" ;;
+    all) check && wheel && compare && musl ;;
+    *) echo "usage: ci/cross.sh [wheel [--plain] | compare | musl [--plain] | check]" >&2; exit 2 ;;
 esac

@@ -9,7 +9,7 @@
 # have compiled, and no wheel is built of it.
 #
 # It asks for `cargo login` or CARGO_REGISTRY_TOKEN, and MATURIN_PYPI_TOKEN. The wheels are those of a release: ci/wheel.sh,
-# ci/cross.sh wheel.
+# ci/cross.sh wheel, ci/cross.sh musl.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 fail() { echo "publish.sh: $*" >&2; exit 1; }

@@ -269,7 +269,7 @@ mod imp {
         message.msg_iov = &raw mut iov;
         message.msg_iovlen = 1;
         message.msg_control = control.0.as_mut_ptr().cast();
-        message.msg_controllen = control.0.len();
+        message.msg_controllen = control.0.len() as _;
         let flags = libc::MSG_ERRQUEUE | libc::MSG_DONTWAIT;
         // SAFETY: `message` points to `iov` (over `quoted`) and `control`, all live during the call.
         let len = unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut message, flags) };

@@ -9,7 +9,7 @@ pub fn fields(epoch_seconds: i64) -> [i32; 6] {
 #[cfg(unix)]
 mod imp {
     pub(super) fn fields(epoch_seconds: i64) -> Option<[i32; 6]> {
-        let time = libc::time_t::try_from(epoch_seconds).ok()?;
+        let time = epoch_seconds.try_into().ok()?;
         // SAFETY: a tm of zeros is valid; both pointers are to values that live through the call,
         // and the function keeps neither.
         let tm = unsafe {

@@ -93,7 +93,7 @@ pub fn wait_any(_sockets: &[(SockRef<'_>, bool, bool)], timeout: Duration) -> io
 #[cfg(target_os = "linux")]
 pub(super) fn poll(polled: &mut [libc::pollfd], timeout: Duration) -> i32 {
     let timeout = libc::timespec {
-        tv_sec: timeout.as_secs().min(3600) as libc::time_t,
+        tv_sec: timeout.as_secs().min(3600) as _,
         tv_nsec: timeout.subsec_nanos() as libc::c_long,
     };
     // SAFETY: `polled` is a slice of initialized structures of that length, `timeout` outlives the

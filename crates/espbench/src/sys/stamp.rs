@@ -149,10 +149,8 @@ mod imp {
 
     pub(super) fn readable_within(socket: &Socket, time: Duration) -> io::Result<bool> {
         let mut fd = libc::pollfd { fd: socket.as_raw_fd(), events: libc::POLLIN, revents: 0 };
-        let time = libc::timespec {
-            tv_sec: time.as_secs() as libc::time_t,
-            tv_nsec: time.subsec_nanos().into(),
-        };
+        let time =
+            libc::timespec { tv_sec: time.as_secs() as _, tv_nsec: time.subsec_nanos().into() };
         // SAFETY: one live pollfd, one live timespec, no signal mask.
         let ready = unsafe { libc::ppoll(&raw mut fd, 1, &raw const time, std::ptr::null()) };
         match ready {
@@ -183,7 +181,7 @@ mod imp {
         message.msg_iov = &raw mut iov;
         message.msg_iovlen = 1;
         message.msg_control = control.0.as_mut_ptr().cast();
-        message.msg_controllen = control.0.len();
+        message.msg_controllen = control.0.len() as _;
         // SAFETY: `message` points to `iov` (over `buf`) and `control`, all live during the call.
         let len = unsafe { libc::recvmsg(udp.socket.as_raw_fd(), &raw mut message, flags) };
         let at = udp.clock.now();

@@ -231,7 +231,7 @@ mod imp {
                     self.headers.as_mut_ptr(),
                     self.headers.len() as libc::c_uint,
                     // MSG_TRUNC: the length on the wire even where the slot is shorter.
-                    libc::MSG_WAITFORONE | libc::MSG_TRUNC,
+                    (libc::MSG_WAITFORONE | libc::MSG_TRUNC) as _,
                     std::ptr::null_mut(),
                 )
             };
