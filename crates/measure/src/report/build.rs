@@ -1,6 +1,6 @@
 //! Makes the report of a run, one recorded cell at a time.
 
-use super::digest::{Digest, Material, add_lengths, shorten};
+use super::digest::{Digest, Material, shorten};
 use super::fitted::FittedFigures;
 use super::glance::{self, Evidence, PlanPart};
 use super::set_of_lab::SetOfLab;
@@ -210,7 +210,6 @@ impl Builder {
         self.digests = pool::digests(self.digests);
         let losses = pool::losses(self.losses);
         test_facts::add_losses(&mut self.digests, &losses);
-        add_lengths(&mut self.digests);
         shorten(&mut self.digests);
         let mut ours: Vec<Cell> = self.digests.iter().flat_map(|d| d.cells.clone()).collect();
         let over_cells: Vec<Cell> = kind::all().flat_map(|it| it.over_cells(&ours)).collect();

@@ -10,7 +10,7 @@ use crate::label::{self, LabelWords};
 use crate::report::stations::Stations;
 use crate::run::Recorded;
 use crate::series;
-use crate::settings::{Setting, SettingKey, Settings};
+use crate::settings::{SettingKey, Settings};
 use crate::wifi;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -137,7 +137,7 @@ impl Digest {
 }
 
 /// Adds their length to the settings of cells that nothing else tells apart.
-pub(crate) fn add_lengths(digests: &mut [Digest]) {
+fn add_lengths(digests: &mut [Digest]) {
     let mut named: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for (at, digest) in digests.iter().enumerate() {
         named.entry(digest.place()).or_default().push(at);
@@ -156,6 +156,7 @@ pub(crate) fn add_lengths(digests: &mut [Digest]) {
 
 /// Separates what tells the cells of a kind apart from what they share, so that names stay short.
 pub(crate) fn shorten(digests: &mut [Digest]) {
+    add_lengths(digests);
     for kind in kind::all().map(TestKind::name) {
         let of_kind = || digests.iter().filter(|d| d.workload.kind() == kind);
         let shared = Settings::shared(of_kind().map(|d| &d.settings));
