@@ -100,8 +100,10 @@ musl_python() {
     rm -rf "$musl"
     mkdir -p "$musl/apt/lists/partial" "$musl/apt/parts" "$musl/kernel" "$musl/python"
     # Sources of the lists that the machine has, in both of apt's forms.
-    cat /etc/apt/sources.list /etc/apt/sources.list.d/*.list 2>/dev/null | sed -n 's/^deb /deb-src /p' >"$musl/apt/parts/source.list"
     local file
+    for file in /etc/apt/sources.list /etc/apt/sources.list.d/*.list; do
+        [ ! -f "$file" ] || sed -n 's/^deb /deb-src /p' "$file" >>"$musl/apt/parts/source.list"
+    done
     for file in /etc/apt/sources.list.d/*.sources; do
         [ ! -f "$file" ] || sed 's/^Types:.*/Types: deb-src/' "$file" >"$musl/apt/parts/$(basename "$file")"
     done

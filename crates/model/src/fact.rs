@@ -90,6 +90,8 @@ impl FromStr for CertificateCheck {
 
 /// Fact: variant of the device, in the plan's word.
 pub const VARIANT: &str = "variant";
+/// Fact: lab that a cell was simulated in.
+pub const LAB: &str = "lab";
 /// Fact: name of the chip, such as `esp32c3`.
 pub const CHIP: &str = "chip";
 /// Fact: Wi-Fi mode or driver of the device, as the published table names it: `station`, `softap`.

@@ -321,6 +321,22 @@ pub struct Interval {
     pub transit: Option<Spread>,
 }
 
+impl Interval {
+    /// Returns whether the datagrams have numbers of their own: where most are copies of another, a sender puts the same
+    /// number into each.
+    #[must_use]
+    pub fn is_numbered(&self) -> bool {
+        self.duplicates.unwrap_or_default() <= self.datagrams.unwrap_or_default()
+    }
+
+    /// Returns the number of datagrams that arrived: of all, where no number tells copies from others.
+    #[must_use]
+    pub fn arrived(&self) -> Option<u64> {
+        let copies = if self.is_numbered() { 0 } else { self.duplicates.unwrap_or_default() };
+        self.datagrams.map(|it| it.saturating_add(copies))
+    }
+}
+
 /// Count, extremes, mean and spread of times that are too many to be recorded one by one.
 ///
 /// The mean and the sum of squared deviations are kept by Welford's method (Technometrics 4, 1962),

@@ -51,12 +51,19 @@ pub fn two_modes(sorted: &[f64], seed: u64) -> Option<Modes> {
         return None;
     }
     let values = without_ties(&thinned(sorted), seed)?;
-    let n = values.len();
-    if libm::sqrt(n as f64) * dip(&values) <= CRITICAL {
-        return None;
-    }
-    let modes = valley(&values)?;
-    (modes.low > 0.0 && modes.high - modes.low >= APART * modes.low).then_some(modes)
+    let (modes, at) = groups(&values)?;
+    // Two figures do not describe three groups and more.
+    let (below, above) = values.split_at(at);
+    let is_two = groups(below).is_none() && groups(above).is_none();
+    (is_two && modes.low > 0.0 && modes.high - modes.low >= APART * modes.low).then_some(modes)
+}
+
+/// Returns the modes on both sides of the deepest valley, and how many values lie below that; `None` where the sample has
+/// one mode, or too few values to tell.
+fn groups(sorted: &[f64]) -> Option<(Modes, usize)> {
+    let n = sorted.len();
+    let are_several = n >= FEWEST && libm::sqrt(n as f64) * dip(sorted) > CRITICAL;
+    if are_several { valley(sorted) } else { None }
 }
 
 fn thinned(sorted: &[f64]) -> Vec<f64> {
@@ -168,8 +175,8 @@ fn widest(minorant: &Hull<'_>, majorant: &Hull<'_>) -> (f64, usize, usize) {
 }
 
 /// Returns the modes on both sides of the deepest valley, by the distance from each value to the
-/// one that comes some ranks later: the longer, the emptier.
-fn valley(sorted: &[f64]) -> Option<Modes> {
+/// one that comes some ranks later: the longer, the emptier. With them comes the number of values below that valley.
+fn valley(sorted: &[f64]) -> Option<(Modes, usize)> {
     let n = sorted.len();
     let span = (n / 20).max(5);
     let edge = libm::ceil(SMALLEST_PART * n as f64) as usize;
@@ -181,18 +188,21 @@ fn valley(sorted: &[f64]) -> Option<Modes> {
         from_right[i] = shorter(from_right[i + 1], i);
     }
     let mut from_left = 0;
-    let mut deepest: Option<(f64, usize, usize)> = None;
+    let mut deepest: Option<(f64, usize, usize, usize)> = None;
     for i in span.max(edge)..lengths.len().saturating_sub(span) {
         from_left = shorter(from_left, i - span);
         let right = from_right[i + span];
         let depth = lengths[i] / lengths[from_left].max(lengths[right]);
         if deepest.is_none_or(|(d, ..)| depth > d) {
-            deepest = Some((depth, from_left, right));
+            deepest = Some((depth, from_left, right, i));
         }
     }
-    let (depth, left, right) = deepest?;
+    let (depth, left, right, at) = deepest?;
     let centre = |i: usize| sorted[i + span / 2];
-    (depth >= DEPTH).then(|| Modes { low: centre(left), high: centre(right) })
+    let modes = Modes { low: centre(left), high: centre(right) };
+    let gap = |i: &usize| sorted[i + 1] - sorted[*i];
+    let widest = (at..at + span).max_by(|a, b| gap(a).total_cmp(&gap(b)))?;
+    (depth >= DEPTH).then_some((modes, widest + 1))
 }
 
 #[cfg(test)]
@@ -202,6 +212,10 @@ mod tests {
 
     fn close(got: f64, wanted: f64) {
         assert!(libm::fabs(got - wanted) < 1e-12, "got {got}, wanted {wanted}");
+    }
+
+    fn modes_of(sorted: &[f64]) -> Option<Modes> {
+        valley(sorted).map(|it| it.0)
     }
 
     fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
@@ -297,6 +311,19 @@ mod tests {
         // A hundred thousand are thinned, and still tell.
         let values = sorted((0..100_000).map(|_| mix(0.3)(&mut random)));
         assert!(two_modes(&values, 1).is_some());
+    }
+
+    /// A comb of humps 10 ms apart was called two groups, around the first and the second.
+    #[test]
+    fn more_than_two_groups_are_not_called_two() {
+        let comb = |humps: u64| {
+            let mut random = Xoshiro256PlusPlus::new(humps);
+            sorted((0..1000).map(|i| 6.0 + 10.0 * (i % humps) as f64 + normal(&mut random) * 0.5))
+        };
+        assert!(two_modes(&comb(2), 1).is_some());
+        for humps in 3..8 {
+            assert_eq!(two_modes(&comb(humps), 1), None, "{humps} humps");
+        }
     }
 
     #[test]
@@ -395,11 +422,11 @@ mod tests {
     #[test]
     fn a_valley_is_twice_as_empty() {
         let sample = |step: f64| stretches(&[(400, 1.0), (200, step), (400, 1.0)]);
-        assert_eq!(valley(&sample(1.984_375)), None);
+        assert_eq!(modes_of(&sample(1.984_375)), None);
         // All stretches of a side are as dense: the outermost are taken, and of their 50 values the
         // middle.
         let high = 100.0 + 2.0 * 200.0 + 775.0;
-        assert_eq!(valley(&sample(2.0)), Some(Modes { low: 101.0 + 25.0, high }));
+        assert_eq!(modes_of(&sample(2.0)), Some(Modes { low: 101.0 + 25.0, high }));
     }
 
     /// Returns values from 100 on that are so many steps apart: of each pair, a number of values
@@ -422,16 +449,16 @@ mod tests {
         // Steps of 0.25 lead to values 151 to 250, steps of 0.125 to values 601 to 700, counted
         // from 1. The mode is the middle of the first 51 there on the left, of the last on the right.
         let modes = Modes { low: sample[149 + 25], high: sample[699 - 25] };
-        assert_eq!(valley(&sample), Some(modes));
+        assert_eq!(modes_of(&sample), Some(modes));
         let swapped = stretches(&[&right[..], &[(100, 16.0)], &left[..]].concat());
         let modes = Modes { low: swapped[199 + 25], high: swapped[949 - 25] };
-        assert_eq!(valley(&swapped), Some(modes));
+        assert_eq!(modes_of(&swapped), Some(modes));
     }
 
     #[test]
     fn of_two_valleys_as_deep_the_first_counts() {
         let sample = stretches(&[(300, 1.0), (50, 8.0), (300, 0.5), (50, 8.0), (300, 1.0)]);
-        let Modes { low, high } = valley(&sample).expect("two valleys");
+        let Modes { low, high } = modes_of(&sample).expect("two valleys");
         assert_eq!(low, sample[25]);
         assert_eq!(high, sample[649 - 25]);
     }
@@ -440,7 +467,7 @@ mod tests {
     #[test]
     fn how_many_a_side_of_a_valley_holds() {
         let jump = |below: usize| stretches(&[(below, 0.125), (1, 4096.0), (1018 - below, 0.125)]);
-        let found = |below: usize| valley(&jump(below)).is_some();
+        let found = |below: usize| modes_of(&jump(below)).is_some();
         assert_eq!([50, 51, 52, 53].map(found), [false, false, true, true]);
         assert_eq!([966, 967, 968, 969].map(found), [true, true, true, false]);
     }
@@ -455,8 +482,8 @@ mod tests {
             sorted(body.chain(far))
         };
         for above in [true, false] {
-            assert_eq!(valley(&with_tail(20, above)), None, "{above}");
-            let modes = valley(&with_tail(150, above)).expect("two modes");
+            assert_eq!(modes_of(&with_tail(20, above)), None, "{above}");
+            let modes = modes_of(&with_tail(150, above)).expect("two modes");
             let (low, high) = if above { (1000.0, 2000.0) } else { (500.0, 1000.0) };
             assert!((low..low + 1.0).contains(&modes.low), "{modes:?}");
             assert!((high..high + 1.0).contains(&modes.high), "{modes:?}");

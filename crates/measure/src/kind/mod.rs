@@ -36,7 +36,7 @@ use crate::kind::headline::Headline;
 use crate::kind::iperf::SentDatagrams;
 use crate::limit::TheoreticalLimit;
 use crate::live::LateProbes;
-use crate::live::figures::LiveFigures;
+use crate::live::figures::{LiveFigures, SeenRate};
 use crate::metric;
 use crate::plan::{PlanKey, Scalar};
 use crate::report::digest::{Material, RateCurve};
@@ -195,13 +195,8 @@ pub(crate) trait TestKind {
     fn slots(&self, _sending: Duration) -> (usize, Duration) {
         (0, Duration::ZERO)
     }
-    /// Returns the rates that the summary makes of what observers told: metric, observer, and a name.
-    /// `own_count`: the device tells its own counts.
-    fn seen(
-        &self,
-        _own_count: bool,
-        _told: &dyn Fn(Observer) -> bool,
-    ) -> Vec<(&'static str, Observer, &'static str)> {
+    /// Returns the rates that the summary makes of what observers told. `own_count`: the device tells its own counts.
+    fn seen(&self, _own_count: bool, _told: &dyn Fn(Observer) -> bool) -> Vec<SeenRate> {
         Vec::new()
     }
     /// Returns whether a device may do this for as long as its battery lasts.

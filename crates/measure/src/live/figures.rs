@@ -117,6 +117,19 @@ pub(crate) fn response(probe: &Probe) -> Option<Duration> {
     Some(probe.received?.since(probe.due))
 }
 
+/// A rate that a summary makes of what an observer told.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SeenRate {
+    /// Name of the figure.
+    pub(crate) metric: &'static str,
+    /// Observer who told it.
+    pub(crate) observer: Observer,
+    /// Name for people.
+    pub(crate) name: &'static str,
+    /// Observer who told what was sent of it: no more than that arrives.
+    pub(crate) sent_by: Option<Observer>,
+}
+
 /// Rates of a cell so far: those of its kind's [`LiveRate`] are read.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RatesSoFar {
@@ -165,6 +178,15 @@ impl RatesSoFar {
 
     fn mean(&self, observer: Observer) -> &MeanRate {
         &self.means[place(observer)]
+    }
+
+    /// Returns a rate of streams: where more would arrive than was sent, that of all octets over the time of the test.
+    fn seen(&self, kind: &dyn TestKind, seen: &SeenRate) -> Option<f64> {
+        let streams = |it| self.mean(it).streams(kind, self.times(it));
+        let rate = streams(seen.observer)?;
+        let is_bound = seen.sent_by.and_then(streams).is_some_and(|sent| rate > sent);
+        let whole = || self.mean(seen.observer).moved(self.times(seen.observer));
+        Some(is_bound.then(whole).flatten().unwrap_or(rate))
     }
 
     /// Returns the times of an observer's streams by totals. A receiver's is at least the sender's.
@@ -236,9 +258,9 @@ impl Meter {
             }
             LiveRate::Streams => {
                 let told = |observer| so_far.mean(observer).any();
-                for (metric, observer, name) in kind.seen(own_count, &told) {
-                    let rate = so_far.mean(observer).streams(kind, so_far.times(observer));
-                    figures.extend(rate.map(|it| figure(metric, it, MEGABITS, name)));
+                for seen in kind.seen(own_count, &told) {
+                    let rate = so_far.seen(kind, &seen);
+                    figures.extend(rate.map(|it| figure(seen.metric, it, MEGABITS, seen.name)));
                 }
                 figures.extend(self.datagram_loss());
             }

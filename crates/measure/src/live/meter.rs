@@ -165,7 +165,7 @@ impl StreamCounts {
     fn add(&mut self, interval: &Interval) {
         let sum = if interval.total { &mut self.totals } else { &mut self.parts };
         sum.bytes = sum.bytes.saturating_add(interval.bytes);
-        sum.datagrams = sum.datagrams.saturating_add(interval.datagrams.unwrap_or_default());
+        sum.datagrams = sum.datagrams.saturating_add(interval.arrived().unwrap_or_default());
         sum.lost = sum.lost.saturating_add(interval.lost.unwrap_or_default());
         self.counts_lost |= interval.lost.is_some();
         // A total counts its intervals again, and a last part that has none: counters never fall.
@@ -191,7 +191,7 @@ impl StreamCounts {
         self.last.any = true;
         self.last.seq = interval.seq;
         self.last.bits_per_s += interval.bytes as f64 * 8.0 / seconds;
-        self.last.datagrams_per_s += interval.datagrams.unwrap_or_default() as f64 / seconds;
+        self.last.datagrams_per_s += interval.arrived().unwrap_or_default() as f64 / seconds;
     }
 }
 

@@ -188,6 +188,11 @@ impl MeanRate {
         megabits(self.moved[0].max(self.moved[1]), time)
     }
 
+    /// Returns Mbit/s of all octets until the last of them came; `None` before the totals.
+    pub(super) fn moved(&self, told: ObserverTimes) -> Option<f64> {
+        megabits(self.moved[1], told.last.filter(|_| self.moved[1] > 0)?)
+    }
+
     /// Returns the mean of the runs' messages a second, of all devices together.
     pub(super) fn messages(&self) -> Option<f64> {
         let mut mean = Mean::default();

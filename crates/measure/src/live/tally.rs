@@ -78,7 +78,7 @@ impl FateCounts {
             Sample::Interval(interval) => {
                 self.intervals += 1;
                 self.bytes = self.bytes.saturating_add(interval.bytes);
-                let datagrams = interval.datagrams.unwrap_or_default();
+                let datagrams = interval.arrived().unwrap_or_default();
                 self.datagrams = self.datagrams.saturating_add(datagrams);
             }
         }

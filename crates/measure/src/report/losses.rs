@@ -114,7 +114,8 @@ impl Losses {
     /// this end sent, that is the peer's report. Numbers that a refused send used up are none of what was lost: where
     /// the sender counts, losses are its own.
     fn interval(&mut self, i: &Interval, sender_counts: bool) {
-        if !i.total || i.observer == Observer::Sender {
+        // Without numbers nothing tells what is missing, or what came twice.
+        if !i.total || i.observer == Observer::Sender || !i.is_numbered() {
             return;
         }
         let (Some(datagrams), Some(lost)) = (i.datagrams, i.lost) else {

@@ -9,6 +9,7 @@ use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use core::time::Duration;
 use espbench_dot11::wifi::{MEMBERSHIPS, Membership};
 use espbench_model::fact;
 use espbench_model::sample::{Fate, Interval, Observer, Probe, Sample};
@@ -69,7 +70,8 @@ impl Stations {
         }
         samples.retain(|number, _| *number < devices);
         let totals = || samples.values().flat_map(|it| &it.totals);
-        let (sender, receiver) = if totals().any(|it| it.observer == Observer::Sender) {
+        let mut counted = samples.values().flat_map(|it| it.totals.iter().chain(&it.parts));
+        let (sender, receiver) = if counted.any(|it| it.observer == Observer::Sender) {
             (Observer::Sender, Observer::Peer)
         } else {
             (Observer::Peer, Observer::Receiver)
@@ -88,8 +90,18 @@ impl Stations {
                     mean(&own.megabits(parts().map(Into::into)))
                 }
                 None => {
-                    let octets = it.totals.iter().copied().filter(came).map(|it| it.bytes).sum();
-                    megabits(octets, lasted?)
+                    let sum = |all: &[&Interval]| {
+                        all.iter().copied().filter(came).map(|it| it.bytes).sum()
+                    };
+                    // Runs have no total: each is of a time of its own.
+                    let runs = || {
+                        let time = it.parts.iter().copied().filter(came);
+                        time.map(|it| it.end.since(it.start)).sum::<Duration>()
+                    };
+                    match lasted {
+                        Some(lasted) => megabits(sum(&it.totals), lasted),
+                        None => megabits(sum(&it.parts), runs()),
+                    }
                 }
             }
         };
@@ -141,7 +153,7 @@ impl StationSamples<'_> {
             of(observer).next()?;
             of(observer).map(count).sum()
         };
-        let (came, missing) = (sum(receiver, |it| it.datagrams), sum(receiver, |it| it.lost));
+        let (came, missing) = (sum(receiver, Interval::arrived), sum(receiver, |it| it.lost));
         let refused = sum(sender, |it| it.errors.map(u64::from));
         let by_number = came.zip(missing).map(|(came, lost)| (came + lost, lost));
         // Where nothing came, nothing tells of numbers.

@@ -49,6 +49,7 @@ impl SummaryContext<'_> {
         unit: &str,
         estimate: Estimate,
     ) -> Cell {
+        debug_assert!(!unit.is_empty(), "{metric} has no unit, and no reader takes it");
         let id = Identity {
             table: place.table.into(),
             chip: self.site.chip.clone(),
@@ -84,7 +85,7 @@ pub struct CellColumns<'a> {
 #[must_use]
 pub fn summarize(recorded: &Recorded, context: &SummaryContext<'_>) -> Vec<Cell> {
     let mut cells = kind::of(&recorded.workload).summarize(recorded, context);
-    let power = wifi::power::cells(recorded, cells.first());
+    let power = wifi::power::cells(recorded, &cells);
     cells.extend(power);
     let heap = wifi::heap::cells(recorded, cells.first());
     cells.extend(heap);

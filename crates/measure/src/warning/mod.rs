@@ -89,6 +89,10 @@ pub enum Advice {
         kept: f64,
         /// Unit of both.
         unit: String,
+        /// Mean time in milliseconds from when a probe was due until its reply came, where there are replies: round trips
+        /// leave out how long it waited to be sent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        response_ms: Option<f64>,
         /// Whether the sender is a lab's, which no other load holds up.
         #[serde(default, skip_serializing_if = "core::ops::Not::not")]
         simulated: bool,
@@ -146,10 +150,11 @@ impl Advice {
         match self {
             Self::CommandCut { .. } => 10,
             Self::SendsRefused { .. } => 9,
-            Self::BeyondModel { .. } => 8,
-            Self::SocketBufferOverflow { .. } => 7,
-            Self::BeaconComb { .. } => 6,
-            Self::SenderBehind { .. } => 5,
+            // What was measured is of another load than the one that was asked for.
+            Self::SenderBehind { .. } => 8,
+            Self::BeyondModel { .. } => 7,
+            Self::SocketBufferOverflow { .. } => 6,
+            Self::BeaconComb { .. } => 5,
             Self::Drifting { .. } => 4,
             Self::Bimodal { .. } => 3,
             Self::CertificateNotVerified => 2,

@@ -12,15 +12,13 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use espbench_model::fact::{self, CertificateCheck};
 use espbench_model::sample::{Fate, Probe, Sample};
+use espbench_stats::interval::mean;
 use espbench_stats::modes;
 use espbench_stats::quantile::{Sorted, needed};
 use espbench_stats::trend::{self, Drift};
 
 /// A sender that keeps less than this part of the rate asked fell behind.
 const KEPT: f64 = 0.98;
-
-/// Fact of a cell that was simulated: its lab.
-const LAB: &str = "lab";
 
 /// A clock whose step is more than this part of a time is too coarse for it.
 const COARSE: f64 = 0.05;
@@ -130,8 +128,20 @@ fn overflow(recorded: &Recorded) -> Option<Advice> {
 fn sender_behind(recorded: &Recorded) -> Option<Advice> {
     let SenderPace { asked, kept, unit } = kind::of(&recorded.workload).pace(recorded)?;
     let behind = asked.is_finite() && kept < KEPT * asked && !is_mostly_lost(recorded);
-    let simulated = recorded.facts.contains_key(LAB);
-    behind.then(|| Advice::SenderBehind { asked, kept, unit: unit.into(), simulated })
+    let simulated = recorded.facts.contains_key(fact::LAB);
+    behind.then(|| Advice::SenderBehind {
+        asked,
+        kept,
+        unit: unit.into(),
+        response_ms: mean(&waiting_ms(recorded)),
+        simulated,
+    })
+}
+
+/// Returns the times from when probes were due, of a kind whose leading times count from when they were sent.
+fn waiting_ms(recorded: &Recorded) -> Vec<f64> {
+    let is_rtt = kind::of(&recorded.workload).live().times.is_some_and(|it| it.base == "rtt");
+    if is_rtt { series::responses_ms(recorded) } else { Vec::new() }
 }
 
 /// Returns whether more than half of the probes that were sent are lost: a sender waits for each, and is late by that alone.

@@ -209,11 +209,16 @@ fn a_sender_that_keeps_half_the_rate_is_behind() {
         )
     };
     let got = kinds(&every(20.0));
-    let [Advice::SenderBehind { asked, kept, unit, simulated: false }] = got.as_slice() else {
+    let [Advice::SenderBehind { asked, kept, unit, response_ms, simulated: false }] =
+        got.as_slice()
+    else {
         panic!("{got:?}")
     };
     assert_eq!((*asked, unit.as_str()), (100.0, "probes/s"));
     assert!(libm::fabs(kept - 50.0) < 1e-6, "{kept}");
+    // Each is sent 10 ms later than the one before, and round trips are 2 ms.
+    assert!(response_ms.is_some_and(|it| libm::fabs(it - 497.0) < 1e-6), "{response_ms:?}");
+    assert!(got[0].text().contains("a reply took 497.0 ms in the mean"), "{}", got[0].text());
     assert_eq!(kinds(&every(10.1)), []);
     assert!(got[0].text().contains("other load"));
     // A lab has no other load.
@@ -252,8 +257,13 @@ fn a_sender_that_keeps_half_the_rate_is_behind() {
         })
     };
     let slow = recorded(Workload::Iperf(offered), vec![total(2_500_000)]);
-    let wanted =
-        Advice::SenderBehind { asked: 40.0, kept: 20.0, unit: "Mbit/s".into(), simulated: false };
+    let wanted = Advice::SenderBehind {
+        asked: 40.0,
+        kept: 20.0,
+        unit: "Mbit/s".into(),
+        response_ms: None,
+        simulated: false,
+    };
     assert_eq!(kinds(&slow), [wanted]);
     assert_eq!(kinds(&recorded(Workload::Iperf(offered), vec![total(5_000_000)])), []);
     // Of a test that failed the cause is told, and nothing else to do.
@@ -371,7 +381,13 @@ fn every_advice_has_three_parts_and_reads_back() {
         Advice::Drifting { metric: "rate".into(), first: 10.0, last: 15.0, unit: "Mbit/s".into() },
         Advice::ClockTooCoarse { metric: "delay".into(), step_ns: 15_000, value_ns: 20_000 },
         Advice::SocketBufferOverflow { dropped: 7 },
-        Advice::SenderBehind { asked: 100.0, kept: 50.0, unit: "probes/s".into(), simulated: true },
+        Advice::SenderBehind {
+            asked: 100.0,
+            kept: 50.0,
+            unit: "probes/s".into(),
+            response_ms: Some(81.0),
+            simulated: true,
+        },
         Advice::BeaconComb { median_ms: Some(53.0), period_ms: 102.4, strength: 0.93 },
         Advice::CertificateNotVerified,
         Advice::BeyondModel { farthest_m: 40.0, valid_m: 30.0 },

@@ -30,8 +30,8 @@ impl Advice {
                 clock(metric, *step_ns, *value_ns)
             }
             Self::SocketBufferOverflow { dropped } => overflow(*dropped),
-            Self::SenderBehind { asked, kept, unit, simulated } => {
-                behind(*asked, *kept, unit, *simulated)
+            Self::SenderBehind { asked, kept, unit, response_ms, simulated } => {
+                behind([*asked, *kept], unit, *response_ms, *simulated)
             }
             Self::CommandCut { characters } => command_cut(*characters),
             Self::SendsRefused { refused, offered } => refused_sends(*refused, *offered),
@@ -121,13 +121,25 @@ fn overflow(dropped: u64) -> [String; 3] {
     ]
 }
 
-fn behind(asked: f64, kept: f64, unit: &str, is_simulated: bool) -> [String; 3] {
+fn behind(
+    [asked, kept]: [f64; 2],
+    unit: &str,
+    response_ms: Option<f64>,
+    is_simulated: bool,
+) -> [String; 3] {
     let host = match is_simulated {
         true => "",
         false => " On a computer of your own, other load may be what holds the sender up.",
     };
+    let waited = response_ms.map_or_else(String::new, |ms| {
+        format!(" Counted from when each was due, a reply took {} ms in the mean.", plain(ms))
+    });
     [
-        format!("The sender was to send {} {unit} and sent {} {unit}.", plain(asked), plain(kept)),
+        format!(
+            "The sender was to send {} {unit} and sent {} {unit}.{waited}",
+            plain(asked),
+            plain(kept)
+        ),
         "The result is not that of the offered rate. Response times include the wait before \
          sending; round trips do not."
             .to_string(),

@@ -23,10 +23,10 @@ use espbench_model::sample::{Fate, Link, Sample};
 use espbench_stats::Estimate;
 use espbench_stats::quantile::Sorted;
 
-/// Returns the cells; none where no charge was counted. `like`, a cell of the same work, gives the
-/// identity columns.
-pub(crate) fn cells(recorded: &Recorded, like: Option<&Cell>) -> Vec<Cell> {
-    let Some(like) = like else { return Vec::new() };
+/// Returns the cells that are not among those of the same work, which give the identity columns; none where no charge
+/// was counted.
+pub(crate) fn cells(recorded: &Recorded, known: &[Cell]) -> Vec<Cell> {
+    let Some(like) = known.first() else { return Vec::new() };
     let count = |name: &str| recorded.counters.get(name).copied();
     let (Some(charge), Some(time)) = (count(CHARGE_NC), count(TIME_NS).filter(|it| *it > 0)) else {
         return Vec::new();
@@ -45,7 +45,8 @@ pub(crate) fn cells(recorded: &Recorded, like: Option<&Cell>) -> Vec<Cell> {
         push("charge_per_message", "uC", charge as f64 / 1e3 / messages as f64, messages);
     }
     let times = series::responses_ms(recorded);
-    if !times.is_empty() {
+    let is_known = known.iter().any(|it| it.id.metric == "response_avg");
+    if !times.is_empty() && !is_known {
         let n = times.len() as u64;
         push("response_avg", "ms", times.iter().sum::<f64>() / n as f64, n);
         let p99 = Sorted::new(times).quantile(0.99);

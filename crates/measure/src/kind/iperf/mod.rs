@@ -33,7 +33,7 @@ use crate::kind::{Observations, SenderPace, TestKind};
 use crate::label;
 use crate::limit::TheoreticalLimit;
 use crate::limit::wifi::DataFrames;
-use crate::live::figures::{LiveFigures, LiveRate, LiveTimes, QUANTILES, round_trip};
+use crate::live::figures::{LiveFigures, LiveRate, LiveTimes, QUANTILES, SeenRate, round_trip};
 use crate::plan::{Goal, PlanKey, Scalar, UDP_MAX, quoted, word_of};
 use crate::report::digest::{Material, RateCurve};
 use crate::run::{Recorded, told};
@@ -287,11 +287,7 @@ impl TestKind for Iperf {
         (summary::slots(self, sending), self.interval)
     }
 
-    fn seen(
-        &self,
-        own_count: bool,
-        told: &dyn Fn(Observer) -> bool,
-    ) -> Vec<(&'static str, Observer, &'static str)> {
+    fn seen(&self, own_count: bool, told: &dyn Fn(Observer) -> bool) -> Vec<SeenRate> {
         summary::seen(self, own_count, told)
     }
 

@@ -29,7 +29,7 @@ impl SentDatagrams {
             sent: sum(senders, |it| it.datagrams)?,
             refused: sum(senders, |it| it.errors.map(u64::from))?,
             // Where numbers are not followed, copies are not known.
-            received: sum(receivers, |it| it.lost.and(it.datagrams))?,
+            received: sum(receivers, |it| it.lost.and(it.arrived()))?,
         })
     }
 

@@ -35,6 +35,7 @@ use super::KIND;
 use super::sent::SentDatagrams;
 use crate::cell::Cell;
 use crate::kind::TestKind;
+use crate::live::figures::SeenRate;
 use crate::report::stations::Stations;
 use crate::run::Recorded;
 use crate::series::{SendingSlots, WHOLE, lasted};
@@ -63,13 +64,18 @@ pub(super) fn summarize(
     }
     let failed = recorded.error.is_some();
     let mut out = IperfCells { place, context, failed, cells: Vec::new() };
-    let (mut sent, received, reported) = (
+    let (mut sent, mut received, mut reported) = (
         ObserverCounts::of(Observer::Sender, workload, recorded),
         ObserverCounts::of(Observer::Receiver, workload, recorded),
         ObserverCounts::of(Observer::Peer, workload, recorded),
     );
     if workload.transport == Transport::Udp {
         sent.count_as(&reported);
+        match one_way(workload.direction) {
+            Some(true) => sent.bounds(&mut reported, Observer::Peer, recorded),
+            Some(false) => reported.bounds(&mut received, Observer::Receiver, recorded),
+            None => {}
+        }
     }
     if let (Some(_), Some(ours)) = (recorded.workload.variant(), one_way(workload.direction)) {
         out.device(workload, ours, [&sent, &received, &reported]);
@@ -188,6 +194,23 @@ impl ObserverCounts {
             && self.rates.iter().all(|&rate| rate == 0.0)
     }
 
+    /// Makes what was sent and what was received rates of all octets over the time of the test where more would arrive than
+    /// was sent: a receiver's intervals begin with the first datagram, and what waited for the link until then is in the
+    /// first of them.
+    fn bounds(&mut self, received: &mut Self, observer: Observer, recorded: &Recorded) {
+        let is_told = !self.totals.is_empty() && self.totals.len() == received.totals.len();
+        let rates = self.rate().zip(received.rate());
+        if is_told && rates.is_some_and(|(sent, received)| received > sent) {
+            self.over = self.total_rate();
+            received.over = MovedOctets::of(observer, [&[], &received.totals], recorded).rate();
+        }
+    }
+
+    /// Returns the rate that is shown.
+    fn rate(&self) -> Option<f64> {
+        self.over.or_else(|| mean(&self.rates)).or_else(|| self.total_rate())
+    }
+
     /// Makes the rate that of all octets over their time where the other end has no other: the mean of the whole intervals of
     /// what was sent could be less than what came in all the time.
     fn count_as(&mut self, other: &Self) {
@@ -224,26 +247,33 @@ fn latest(workload: &Iperf, begin: Instant) -> Instant {
     }
 }
 
-/// Returns the rates that are made of what observers told: metric, observer, and a name. `own_count`: the
-/// device tells its own counts.
+/// Returns the rates that are made of what observers told. `own_count`: the device tells its own counts.
 pub(super) fn seen(
     workload: &Iperf,
     own_count: bool,
     told: &dyn Fn(Observer) -> bool,
-) -> Vec<(&'static str, Observer, &'static str)> {
-    const RECEIVES: (&str, &str) = ("throughput_rx", "device receives");
-    let back = ("throughput_tx", Observer::Receiver, "device delivers");
+) -> Vec<SeenRate> {
+    // TCP's sender tells what is still on its way.
+    let sent_by = |it| Some(it).filter(|it| workload.transport == Transport::Udp && told(*it));
+    let rate = |metric, observer, name| SeenRate { metric, observer, name, sent_by: None };
+    let receives = |observer| rate("throughput_rx", observer, "device receives");
+    let back = told(Observer::Receiver).then(|| SeenRate {
+        sent_by: sent_by(Observer::Peer).filter(|_| workload.direction == Direction::Reverse),
+        ..rate("throughput_tx", Observer::Receiver, "device delivers")
+    });
     let to_it = match (told(Observer::Peer), told(Observer::Sender)) {
         // A device that alone sends tells what its socket took.
         (_, false) => None,
-        (true, true) => Some((RECEIVES.0, Observer::Peer, RECEIVES.1)),
+        (true, true) => Some(SeenRate {
+            sent_by: sent_by(Observer::Sender).filter(|_| workload.direction == Direction::Forward),
+            ..receives(Observer::Peer)
+        }),
         // What TCP took is as much as arrived, but for what is on its way.
         (false, true) if own_count && workload.transport == Transport::Tcp => {
-            Some((RECEIVES.0, Observer::Sender, RECEIVES.1))
+            Some(receives(Observer::Sender))
         }
-        (false, true) => Some(("throughput_sent", Observer::Sender, "this host sends")),
+        (false, true) => Some(rate("throughput_sent", Observer::Sender, "this host sends")),
     };
-    let back = told(Observer::Receiver).then_some(back);
     to_it.into_iter().chain(back).collect()
 }
 
@@ -378,7 +408,11 @@ impl IperfCells<'_> {
 
     /// Adds the rate at which the device received as one that is not known, with the reason.
     fn unknown(&mut self, why: &str) {
-        self.push("throughput_rx", "Mbit/s", Estimate::default());
+        self.push_unknown("throughput_rx", "Mbit/s", why);
+    }
+
+    fn push_unknown(&mut self, metric: &str, unit: &str, why: &str) {
+        self.push(metric, unit, Estimate::default());
         if let Some(cell) = self.cells.last_mut() {
             cell.note = Some(format!("unknown: {why}"));
         }
@@ -487,6 +521,11 @@ impl IperfCells<'_> {
         let (Some(received), Some(lost)) = (seen.sum(|t| t.datagrams), seen.sum(|t| t.lost)) else {
             return;
         };
+        if !seen.totals.iter().all(Interval::is_numbered) {
+            let why = "all datagrams have one number, by which no loss is told";
+            self.push_unknown(&format!("loss{direction}"), "percent", why);
+            return;
+        }
         if !seen.totals.is_empty() {
             self.counted(lost, received + lost, seen, direction);
         }
@@ -502,8 +541,10 @@ impl IperfCells<'_> {
         };
         count("packets_lost", Some(lost));
         count("packets_total", Some(total));
-        count("packets_out_of_order", seen.sum(|t| t.out_of_order));
-        count("packets_duplicate", seen.sum(|t| t.duplicates));
+        if seen.totals.iter().all(Interval::is_numbered) {
+            count("packets_out_of_order", seen.sum(|t| t.out_of_order));
+            count("packets_duplicate", seen.sum(|t| t.duplicates));
+        }
         let jitters: Vec<f64> =
             seen.totals.iter().filter_map(|t| Some(t.jitter_ns? as f64 / 1e6)).collect();
         if let Some(jitter) = mean(&jitters) {

@@ -87,7 +87,7 @@ pub(super) fn run_in<W: Witness>(
 ) -> Result<(), SuiteError> {
     check(work, scene)?;
     let mut lab = Lab::new(scene, seed, &mut *witness);
-    record.fact("lab", scene.name.clone());
+    record.fact(fact::LAB, scene.name.clone());
     record.fact("seed", seed.to_string());
     note_firmware(scene, record);
     let [from, to] = [NodeId(0), NodeId(1)];

@@ -91,6 +91,73 @@ fn a_udp_test_with_the_servers_report() {
     assert_eq!(label::result(&got["loss"].settings).as_deref(), Some("40 Mbit/s offered"));
 }
 
+/// The first datagrams wait for the link, and come at once in the receiver's first interval: 2.04 Mbit/s arrived of 2.00.
+#[test]
+fn no_more_arrives_over_udp_than_was_sent() {
+    let work = Iperf { bandwidth: Some(2_000_000), ..UDP };
+    for (workload, ends) in [
+        (work, [Observer::Sender, Observer::Peer]),
+        (Iperf { direction: Direction::Reverse, ..work }, [Observer::Peer, Observer::Receiver]),
+    ] {
+        let [sender, receiver] = ends;
+        let total = |it: Interval| Interval {
+            total: true,
+            datagrams: Some(511),
+            lost: Some(0),
+            errors: Some(0),
+            ..it
+        };
+        let samples = [
+            part(sender, 0, 0, 1000, 250_000),
+            part(sender, 1, 1000, 2000, 250_000),
+            part(sender, 2, 2000, 3000, 250_000),
+            total(part(sender, 3, 0, 3000, 751_470)),
+            part(receiver, 0, 70, 1070, 267_500),
+            part(receiver, 1, 1070, 2070, 250_000),
+            part(receiver, 2, 2070, 3070, 250_000),
+            total(part(receiver, 3, 70, 3000, 751_470)),
+        ];
+        let got = variant_cells(workload, &samples);
+        let arrived = if receiver == Observer::Peer { "throughput_rx" } else { "throughput_tx" };
+        let value = |metric: &str| got[metric].value.unwrap();
+        assert!((value(arrived) - 2.003_92).abs() < 1e-9, "{}", value(arrived));
+        assert_eq!(value(arrived), value("throughput_sent"));
+        let cell = &got[arrived];
+        assert!(cell.ci_low <= cell.value && cell.value <= cell.ci_high, "{cell:?}");
+    }
+}
+
+/// Firmware of ESP8266 puts one number into each datagram: all but the first were taken for copies, and 99.9 % for lost.
+#[test]
+fn datagrams_with_one_number_are_not_lost() {
+    let sent = Interval {
+        total: true,
+        datagrams: Some(9391),
+        errors: Some(0),
+        ..part(Observer::Peer, 0, 0, 3000, 13_804_770)
+    };
+    let came = Interval {
+        datagrams: Some(1),
+        duplicates: Some(9380),
+        lost: Some(0),
+        out_of_order: Some(0),
+        observer: Observer::Receiver,
+        errors: None,
+        ..sent
+    };
+    let work = Iperf { direction: Direction::Reverse, bandwidth: None, ..UDP };
+    // Of a lab's device the sender counts.
+    let got = variant_cells(work, &[sent, came]);
+    assert_eq!(got["packets_lost"].value, Some(10.0));
+    assert_eq!(got["packets_total"].value, Some(9391.0));
+    assert!(!got.contains_key("packets_duplicate"));
+    // Of another nothing tells what it sent.
+    let got = cells(work, &[came]);
+    assert_eq!(got["loss"].value, None);
+    let why = got["loss"].note.as_deref().unwrap();
+    assert!(why.contains("all datagrams have one number"), "{why}");
+}
+
 /// The last part of a second counts at both ends: the mean of the whole intervals would be less than what arrived.
 #[test]
 fn what_was_sent_is_of_the_time_of_the_report() {

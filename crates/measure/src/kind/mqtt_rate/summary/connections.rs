@@ -88,7 +88,7 @@ impl MqttCells<'_> {
         let many = each.iter().max().copied().unwrap_or(0);
         self.push(
             "client_fairness",
-            "",
+            "index",
             estimate,
             Some(format!("{few} to {many} messages a client")),
         );

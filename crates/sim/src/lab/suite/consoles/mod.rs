@@ -80,7 +80,7 @@ pub(super) fn run_in<W: Witness>(
 ) -> Result<(), SuiteError> {
     check(work, scene)?;
     let mut lab = Lab::new(scene, seed, &mut *witness);
-    record.fact("lab", scene.name.clone());
+    record.fact(fact::LAB, scene.name.clone());
     record.fact("seed", alloc::format!("{seed}"));
     note_firmware(scene, record);
     note_device(work, scene, record);

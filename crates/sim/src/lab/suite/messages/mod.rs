@@ -129,7 +129,7 @@ pub(super) fn run_in<W: Witness>(
     record: &mut dyn Record,
 ) -> Result<(), SuiteError> {
     check(work, scene)?;
-    record.fact("lab", scene.name.clone());
+    record.fact(fact::LAB, scene.name.clone());
     record.fact("seed", seed.to_string());
     note_firmware(scene, record);
     if work.lab.profile.is_some() {

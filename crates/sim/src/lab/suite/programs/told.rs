@@ -49,7 +49,7 @@ pub(super) fn facts(scene: &Scene, seed: u64, record: &mut dyn Record) {
         _ => &device.rates,
     };
     for (name, value) in [
-        ("lab", scene.name.clone()),
+        (fact::LAB, scene.name.clone()),
         ("seed", format!("{seed}")),
         (fact::VARIANT, scene.variant.clone()),
         (fact::CHIP, device.profile.chip_name.clone()),
