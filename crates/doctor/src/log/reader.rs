@@ -344,6 +344,8 @@ impl LogReader {
                 self.linked = Some(true);
                 return;
             }
+            // A program may tell of the association behind the address that it has brought.
+            LogEvent::Associated if self.has_address(record) => event,
             LogEvent::Associated => {
                 // Who was refused for now is taken.
                 self.summary.take_back_near(&[REFUSED_FOR_NOW], COMEBACK_LINES, line);
@@ -462,6 +464,13 @@ impl LogReader {
         self.joined.as_ref().is_some_and(soon)
             && !driver::begins_association(record.text)
             && !self.addressed
+    }
+
+    /// Returns whether a record tells anew of a link that has its address.
+    fn has_address(&self, record: &LogRecord<'_>) -> bool {
+        self.linked == Some(true)
+            && self.joined.is_none()
+            && !driver::begins_association(record.text)
     }
 
     /// Takes in that there is no address: what fails behind it follows, as without a link.

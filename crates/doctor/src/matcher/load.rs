@@ -29,7 +29,7 @@ macro_rules! files {
 const FILES: &[(&str, &str)] = &files!(
     "access_point.toml" "address.toml" "air.toml" "allocator.toml" "beside.toml" "boot.toml" "check.toml" "codes.toml"
     "components.toml" "crash.toml" "disconnection.toml" "driver.toml" "esp_now.toml" "files.toml" "harmless.toml" "heap.toml" "hosted.toml"
-    "link.toml" "lists.toml" "memory.toml" "network.toml" "parts.toml" "reset.toml" "scan.toml" "services.toml" "settings.toml"
+    "link.toml" "lists.toml" "memory.toml" "named.toml" "network.toml" "parts.toml" "reset.toml" "scan.toml" "services.toml" "settings.toml"
     "start.toml" "station.toml" "strength.toml" "subjects.toml" "supplicant.toml" "tls.toml" "words.toml"
 );
 

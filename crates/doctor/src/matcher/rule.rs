@@ -176,6 +176,9 @@ pub struct Rule {
     /// Levels. Without any the rule is of all, and of lines without a level.
     #[serde(default)]
     pub level: Vec<RecordLevel>,
+    /// Levels of which the rule is not.
+    #[serde(default)]
+    pub not_level: Vec<RecordLevel>,
     /// Who the line speaks of.
     pub speaks_of: RuleRole,
     /// Patterns, of which the message has one: each a text, `@list`, or `tag:` and one of them, which the tag has then.
