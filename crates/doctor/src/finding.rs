@@ -1,6 +1,6 @@
 //! Findings: cause, evidence, confidence, confirmation and remedy.
 
-use crate::log::{EspNowError, LogPlace};
+use crate::log::LogPlace;
 use crate::matcher::RuleBook;
 use crate::matcher::cause::{CauseRecord, NamedCause};
 use crate::reason::ReasonGroup;
@@ -32,8 +32,6 @@ pub enum TroubleCause {
     Disconnections(ReasonGroup),
     /// The program sends faster than the driver takes packets.
     SendBuffers,
-    /// ESP-NOW refuses calls.
-    EspNow(EspNowError),
     /// The device is associated, and gets no IP address.
     NoAddress,
     /// Addresses of names cannot be had.
@@ -115,8 +113,7 @@ impl TroubleCause {
             Self::Update,
         ];
         let groups = ReasonGroup::ALL.into_iter().map(Self::Disconnections);
-        let errors = EspNowError::ALL.into_iter().map(Self::EspNow);
-        plain.into_iter().chain(groups).chain(errors).find(|it| it.name() == name)
+        plain.into_iter().chain(groups).find(|it| it.name() == name)
     }
 
     /// Returns the record of the cause; of several that have its stable name the first.
@@ -142,7 +139,6 @@ impl TroubleCause {
             Self::Heap => "heap".into(),
             Self::Disconnections(group) => format!("link-{}", group.name()),
             Self::SendBuffers => "send-buffers".into(),
-            Self::EspNow(error) => format!("esp-now-{}", error.name()),
             Self::NoAddress => "no-address".into(),
             Self::Names => "dns".into(),
             Self::Tls => "tls".into(),

@@ -181,7 +181,9 @@ fn repeated(finding: &CauseFinding) -> f64 {
 
 /// Returns a finding of a cause, where events show it.
 fn finding(log: &LogSummary, name: &str, is: impl Fn(&LogEvent) -> bool) -> Option<CauseFinding> {
-    shown(log, log.rules.0.cause(name)?, is)
+    let record = log.rules.0.cause(name);
+    debug_assert!(record.is_some(), "no cause {name}");
+    shown(log, record?, is)
 }
 
 /// Returns a finding by the record of its cause, where events show it.
@@ -201,86 +203,11 @@ fn shown(
         link: record.link.clone(),
         follows_from: None,
         evidence: log.places(&is).into_iter().cloned().collect(),
-        remedy: record.remedy.clone(),
+        remedy: record.reason.map_or_else(|| record.remedy.clone(), remedy_of_reason),
         confirm: record.confirm.clone(),
         set: Vec::new(),
     })
 }
-
-/// Names of the causes that are looked for here, each by a condition of its own. Those of groups of reasons (`link-…`) are found by
-/// the group's name.
-pub(crate) const ASKED: [&str; 70] = [
-    "brown-out",
-    "brown-out-silent",
-    "exception",
-    "watchdog",
-    "watchdog-silent",
-    "flash",
-    "flash-waits",
-    "heap",
-    "heap-low",
-    "nvs",
-    "file-system",
-    "psram",
-    "ota",
-    "link-password",
-    "link-password-lost",
-    "link-password-either",
-    "link-absent",
-    "link-beacons",
-    "link-signal",
-    "link-weak",
-    "link-signal-edge",
-    "link-security",
-    "link-handshake",
-    "link-handshake-either",
-    "link-capacity",
-    "link-refused",
-    "link-inactive",
-    "link-forgotten",
-    "link-restarted",
-    "link-steered",
-    "link-group-key",
-    "link-local",
-    "link-other",
-    "link-ended",
-    "esp-now-unheard",
-    "channel-moved",
-    "channel-followed",
-    "power-save",
-    "slow-phy",
-    "slow-rate",
-    "no-address-route",
-    "no-address-yet",
-    "no-address-zeros",
-    "no-address-for-clients",
-    "wifi-calls",
-    "dns",
-    "dns-unlinked",
-    "tls",
-    "tls-certificate",
-    "tls-refused",
-    "connections",
-    "connections-full",
-    "words-power",
-    "words-stack",
-    "words-watchdog",
-    "words-heap",
-    "words-storage",
-    "words-update",
-    "words-esp-now-init",
-    "words-peer-not-found",
-    "words-password",
-    "words-absent",
-    "words-signal",
-    "words-no-address",
-    "words-refused",
-    "words-tls",
-    "words-names",
-    "words-wifi-call",
-    "words-connections",
-    "words-link-failed",
-];
 
 fn disconnections(log: &LogSummary, findings: &mut Vec<CauseFinding>) {
     let groups = Groups::of(log);
@@ -488,6 +415,11 @@ fn remedy_of(group: ReasonGroup, code: u8) -> String {
     let own = known.filter(|it| it.group == group);
     let alike = known.and_then(|_| reason::reasons().iter().find(|it| it.group == group));
     own.or(alike).map_or("look the reason up in esp_wifi_types.h", |it| &it.remedy).into()
+}
+
+/// Returns the remedy of a reason that a record names.
+fn remedy_of_reason(code: u8) -> String {
+    reason::by_code(code).map_or_else(String::new, |it| it.remedy.clone())
 }
 
 /// Puts a number into a title.

@@ -214,6 +214,9 @@ fn remedy(it: &CauseFinding) -> Option<(LabRemedy, String)> {
     }
 }
 
+/// Why the lab cannot show a cause of ESP-NOW.
+const PEERS: &str = "channels and places of the peers are not in the files";
+
 /// Says why the lab cannot show the first cause.
 pub(super) fn cannot(diagnosis: &Diagnosis) -> Option<ProofOutcome> {
     let why = match diagnosis.findings.first()?.cause {
@@ -223,9 +226,8 @@ pub(super) fn cannot(diagnosis: &Diagnosis) -> Option<ProofOutcome> {
         }
         TroubleCause::Heap => "it does not know what else the program keeps on the heap",
         TroubleCause::SendBuffers => "how fast the program sends is not in the files",
-        TroubleCause::ChannelMoved | TroubleCause::EspNowUnheard | TroubleCause::EspNow(_) => {
-            "channels and places of the peers are not in the files"
-        }
+        TroubleCause::ChannelMoved | TroubleCause::EspNowUnheard => PEERS,
+        TroubleCause::Named(it) if it.0.stable_name().starts_with("esp-now-") => PEERS,
         TroubleCause::Disconnections(_) => {
             "what the access point and the air did is not in the files, nor a weak signal"
         }
