@@ -248,7 +248,7 @@ fn links(seen: &CaptureSummary, out: &mut Vec<CauseFinding>) {
         if key.esp_now && never {
             let text = format!("{} -> {}, not acknowledged", key.from, key.to);
             let evidence = Evidence {
-                cause: TroubleCause::EspNowUnheard,
+                cause: TroubleCause::of("esp-now-unheard"),
                 certainty: if answered { Certainty::Medium } else { Certainty::High },
                 incidents: it.messages,
                 places: places(&it.unacked, &text),
@@ -318,7 +318,7 @@ fn slow(seen: &CaptureSummary, key: &LinkKey, it: &LinkRecord, out: &mut Vec<Cau
         return;
     }
     let evidence = Evidence {
-        cause: TroubleCause::SlowPhy,
+        cause: TroubleCause::of("slow-phy"),
         certainty: Certainty::Medium,
         incidents: it.frames,
         places: places(&it.slower, "slower than the attempt before"),
@@ -397,7 +397,7 @@ fn sleepers(seen: &CaptureSummary, out: &mut Vec<CauseFinding>) {
             continue;
         }
         let evidence = Evidence {
-            cause: TroubleCause::PowerSave,
+            cause: TroubleCause::of("power-save"),
             certainty: Certainty::High,
             incidents: it.waits.count,
             places: places(&it.waits, &format!("a packet that waited for {station}")),
@@ -500,7 +500,7 @@ fn unanswered(seen: &CaptureSummary, out: &mut Vec<CauseFinding>) {
     };
     let server = core::net::SocketAddr::new(first.ends[1].0, first.ends[1].1);
     let evidence = Evidence {
-        cause: TroubleCause::Connections,
+        cause: TroubleCause::of("connections"),
         certainty: Certainty::Medium,
         incidents: frames.count,
         places: places(&frames, "a SYN"),

@@ -487,7 +487,7 @@ fn past_failures(log: &LogSummary, findings: &[CauseFinding]) -> Vec<String> {
 
 fn notes(log: &LogSummary, findings: &[CauseFinding]) -> Vec<String> {
     let mut notes = Vec::new();
-    if air::sleeps(log) && !findings.iter().any(|it| it.cause == TroubleCause::PowerSave) {
+    if air::sleeps(log) && !findings.iter().any(|it| it.cause.is("power-save")) {
         notes.push(air::sleep_note(log));
     }
     if let Some(dbm) = weakest(log) {

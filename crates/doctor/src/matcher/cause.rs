@@ -40,6 +40,8 @@ pub struct CauseRecord {
     pub confirm: String,
     /// Page that tells more.
     pub link: Option<String>,
+    /// Why the lab cannot show it, as the end of a sentence.
+    pub lab: Option<String>,
     /// How sure it is.
     pub certainty: Certainty,
     /// Signs that make it a finding.

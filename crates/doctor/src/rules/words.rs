@@ -22,7 +22,7 @@ pub(super) fn findings(log: &LogSummary, out: &mut Vec<CauseFinding>) {
         return;
     }
     // Where a link ends, connections end with it: their finding does not hide it.
-    if out.iter().all(|it| it.cause == TroubleCause::Connections) {
+    if out.iter().all(|it| it.cause.is("connections")) {
         out.extend(ended(log));
     }
     // A program that does not reach its server may leave the network, to join it anew.
@@ -31,7 +31,7 @@ pub(super) fn findings(log: &LogSummary, out: &mut Vec<CauseFinding>) {
         of_words(log, &mut words);
         let first =
             |it: &[CauseFinding]| it.iter().flat_map(|it| &it.evidence).map(|it| it.line).min();
-        words.retain(|it| SERVERS.contains(&it.cause) || it.cause == TroubleCause::Connections);
+        words.retain(|it| of_server(it) || it.cause.is("connections"));
         if !words.is_empty() && first(&words) < first(out) {
             *out = words;
         }
@@ -39,8 +39,12 @@ pub(super) fn findings(log: &LogSummary, out: &mut Vec<CauseFinding>) {
 }
 
 /// Causes at a server, or on the way to it, that have a name.
-const SERVERS: [TroubleCause; 4] =
-    [TroubleCause::BrokerRefused, TroubleCause::Tls, TroubleCause::Names, TroubleCause::Update];
+const SERVERS: [&str; 4] = ["mqtt-refused", "tls", "dns", "ota"];
+
+/// Returns whether a finding is of one of them.
+fn of_server(it: &CauseFinding) -> bool {
+    SERVERS.iter().any(|name| it.cause.is(name))
+}
 
 /// Finds what programs tell in words of their own.
 fn of_words(log: &LogSummary, out: &mut Vec<CauseFinding>) {
@@ -48,7 +52,7 @@ fn of_words(log: &LogSummary, out: &mut Vec<CauseFinding>) {
     records.for_each(|(cause, record)| out.extend(found(log, cause, record)));
     // A cause with a name hides those that only say that it does not work.
     let link = |it: &CauseFinding| {
-        matches!(it.cause, TroubleCause::Disconnections(_) | TroubleCause::NoAddress)
+        matches!(it.cause, TroubleCause::Disconnections(_)) || it.cause.is("no-address")
     };
     let other = TroubleCause::Disconnections(ReasonGroup::Other);
     if out.iter().any(|it| link(it) && it.cause != other) {
@@ -57,8 +61,8 @@ fn of_words(log: &LogSummary, out: &mut Vec<CauseFinding>) {
     if !out.iter().any(link) {
         out.extend(ended(log));
     }
-    if out.iter().any(|it| SERVERS.contains(&it.cause)) {
-        out.retain(|it| it.cause != TroubleCause::Connections);
+    if out.iter().any(of_server) {
+        out.retain(|it| !it.cause.is("connections"));
     }
 }
 
