@@ -24,20 +24,6 @@ pub enum TroubleCause {
     Losses(Cause),
     /// Cells of a stored run were not measured.
     CellsFailed,
-    /// Stations that do not hear each other send at the same time.
-    HiddenNodes,
-    /// The channel is nearly full.
-    BusyChannel,
-    /// Frames are sent again and again, and the signal is weak.
-    WeakSignal,
-    /// Frames are sent again and again, although the signal is strong.
-    Interference,
-    /// A TCP receiver offers no window: its program does not read.
-    TcpZeroWindow,
-    /// The window of a TCP receiver limits.
-    TcpWindow,
-    /// TCP segments are lost.
-    TcpLosses,
     /// A cause that files of rules name.
     Named(NamedCause),
 }
@@ -90,13 +76,6 @@ impl TroubleCause {
             Self::OtherBuild => "other-build".into(),
             Self::Losses(cause) => format!("loss-{}", cause.name()),
             Self::CellsFailed => "cells-failed".into(),
-            Self::HiddenNodes => "hidden-nodes".into(),
-            Self::BusyChannel => "busy-channel".into(),
-            Self::WeakSignal => "weak-signal".into(),
-            Self::Interference => "interference".into(),
-            Self::TcpZeroWindow => "tcp-zero-window".into(),
-            Self::TcpWindow => "tcp-window".into(),
-            Self::TcpLosses => "tcp-losses".into(),
             Self::Named(it) => it.0.stable_name().into(),
         }
     }

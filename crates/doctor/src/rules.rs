@@ -136,15 +136,8 @@ fn weight(finding: &CauseFinding) -> f64 {
     let of_cause = match finding.cause {
         // A cell has many probes.
         TroubleCause::CellsFailed => 100.0,
-        // A receiver that stops reading holds all up; losses are what others cause.
-        TroubleCause::TcpZeroWindow => 8.0,
-        TroubleCause::HiddenNodes => 3.0,
-        TroubleCause::BusyChannel => 1.5,
-        TroubleCause::Losses(_)
-        | TroubleCause::TcpLosses
-        | TroubleCause::WeakSignal
-        | TroubleCause::Interference => 1.0,
-        TroubleCause::TcpWindow | TroubleCause::OtherBuild => 0.9,
+        TroubleCause::Losses(_) => 1.0,
+        TroubleCause::OtherBuild => 0.9,
         // A setting is a cause where nothing failed.
         TroubleCause::Settings(_) => 0.5,
         _ => finding.record().map_or(1.0, |it| match it.weight_if_low {
@@ -164,19 +157,12 @@ fn weight(finding: &CauseFinding) -> f64 {
 /// doubling weighs as much as the first; lost probes, frames and segments are counted one by one.
 fn repeated(finding: &CauseFinding) -> f64 {
     let incidents = finding.incidents.max(1);
-    match finding.cause {
-        TroubleCause::Losses(_)
-        | TroubleCause::CellsFailed
-        | TroubleCause::HiddenNodes
-        | TroubleCause::BusyChannel
-        | TroubleCause::WeakSignal
-        | TroubleCause::Interference
-        | TroubleCause::TcpZeroWindow
-        | TroubleCause::TcpWindow
-        | TroubleCause::TcpLosses => incidents as f64,
-        // Between two powers of 2 in a straight line.
-        _ => f64::from(incidents.ilog2()) + incidents as f64 / (1_u64 << incidents.ilog2()) as f64,
+    let is_run = matches!(finding.cause, TroubleCause::Losses(_) | TroubleCause::CellsFailed);
+    if is_run || finding.record().is_some_and(|it| it.each) {
+        return incidents as f64;
     }
+    // Between two powers of 2 in a straight line.
+    f64::from(incidents.ilog2()) + incidents as f64 / (1_u64 << incidents.ilog2()) as f64
 }
 
 /// Returns a finding of a cause, where events show it.

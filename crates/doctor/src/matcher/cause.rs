@@ -73,6 +73,9 @@ pub struct CauseRecord {
     /// Whether it is one only where nothing else is found.
     #[serde(default)]
     pub alone: bool,
+    /// Whether each incident counts as much as the first, as frames and segments do.
+    #[serde(default)]
+    pub each: bool,
     /// How much it explains: a restart weighs 10, a link that ends 3, a connection 1.
     pub weight: f64,
     /// How much it explains where its certainty is low, where that is another weight.

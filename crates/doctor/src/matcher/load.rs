@@ -35,7 +35,7 @@ const FILES: &[(&str, &str)] = &files!(
 
 /// Files of causes that the doctor has of its own.
 const CAUSES: &[(&str, &str)] = &files!(
-    "causes_of_device.toml" "causes_of_link.toml" "causes_of_network.toml" "causes.toml" "causes_in_words.toml"
+    "causes_of_device.toml" "causes_of_link.toml" "causes_of_network.toml" "causes_of_captures.toml" "causes.toml" "causes_in_words.toml"
 );
 
 /// Errors of mbedTLS.

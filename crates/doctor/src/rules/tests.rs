@@ -20,6 +20,7 @@ fn each_cause_that_is_looked_for_has_a_record() {
         include_str!("restarts.rs"),
         include_str!("words.rs"),
         include_str!("../rules.rs"),
+        include_str!("../captured.rs"),
     ]
     .concat();
     let groups: Vec<String> =

@@ -115,10 +115,10 @@ fn captured(cause: TroubleCause, scene: CapturedScene) -> Option<(SceneQuestion,
         SceneLoad { frames_hz, air_us, stations }
     };
     match cause {
-        TroubleCause::BusyChannel => {
+        it if it.is("busy-channel") => {
             Some((SceneQuestion::Busy(load(scene.load?)), "a channel without these frames"))
         }
-        TroubleCause::HiddenNodes => {
+        it if it.is("hidden-nodes") => {
             let question = SceneQuestion::Hidden(load(scene.hidden?));
             Some((question, "a place where the two hear each other"))
         }
@@ -225,13 +225,6 @@ pub(super) fn cannot(diagnosis: &Diagnosis) -> Option<ProofOutcome> {
         TroubleCause::Losses(_) | TroubleCause::CellsFailed => {
             "the run has its own record: espbench run --on sim carries its plan out in the lab"
         }
-        TroubleCause::HiddenNodes
-        | TroubleCause::BusyChannel
-        | TroubleCause::WeakSignal
-        | TroubleCause::Interference
-        | TroubleCause::TcpZeroWindow
-        | TroubleCause::TcpWindow
-        | TroubleCause::TcpLosses => "a capture does not tell the settings of who sends",
         TroubleCause::Named(it) => {
             it.0.lab.as_deref().unwrap_or("its devices do not run that part of the program")
         }
