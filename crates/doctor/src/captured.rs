@@ -152,6 +152,13 @@ struct Evidence {
 }
 
 impl Evidence {
+    /// Returns the finding with the remedy of its cause's record.
+    fn of_record(self, title: String) -> CauseFinding {
+        let record = self.cause.record();
+        let words = record.map_or(("", ""), |it| (&*it.remedy, &*it.confirm));
+        self.finding(title, words.0, words.1)
+    }
+
     fn finding(self, title: String, remedy: &str, confirm: &str) -> CauseFinding {
         CauseFinding {
             cause: self.cause,
@@ -248,7 +255,7 @@ fn links(seen: &CaptureSummary, out: &mut Vec<CauseFinding>) {
         if key.esp_now && never {
             let text = format!("{} -> {}, not acknowledged", key.from, key.to);
             let evidence = Evidence {
-                cause: TroubleCause::EspNowUnheard,
+                cause: TroubleCause::of("esp-now-unheard"),
                 certainty: if answered { Certainty::Medium } else { Certainty::High },
                 incidents: it.messages,
                 places: places(&it.unacked, &text),
@@ -278,9 +285,9 @@ fn retries(key: &LinkKey, it: &LinkRecord, out: &mut Vec<CauseFinding>) {
     }
     let text = format!("{} -> {}, slower than the attempt before", key.from, key.to);
     let (cause, certainty) = if weak {
-        (TroubleCause::WeakSignal, Certainty::Medium)
+        (TroubleCause::of("weak-signal"), Certainty::Medium)
     } else {
-        (TroubleCause::Interference, Certainty::Low)
+        (TroubleCause::of("interference"), Certainty::Low)
     };
     let shown = if it.slower.count > 0 {
         places(&it.slower, &text)
@@ -295,19 +302,7 @@ fn retries(key: &LinkKey, it: &LinkRecord, out: &mut Vec<CauseFinding>) {
         key.to,
         if weak { "weak" } else { "strong" }
     );
-    let (remedy, confirm) = if weak {
-        (
-            "move the device nearer, turn or replace its antenna, or use a slower rate",
-            "at a metre's distance the retries go",
-        )
-    } else {
-        (
-            "look for what else is on the channel (microwave ovens, other networks, stations that do not hear each other), \
-             and change the channel",
-            "on another channel the retries go",
-        )
-    };
-    out.push(evidence.finding(title, remedy, confirm));
+    out.push(evidence.of_record(title));
 }
 
 fn slow(seen: &CaptureSummary, key: &LinkKey, it: &LinkRecord, out: &mut Vec<CauseFinding>) {
@@ -318,7 +313,7 @@ fn slow(seen: &CaptureSummary, key: &LinkKey, it: &LinkRecord, out: &mut Vec<Cau
         return;
     }
     let evidence = Evidence {
-        cause: TroubleCause::SlowPhy,
+        cause: TroubleCause::of("slow-phy"),
         certainty: Certainty::Medium,
         incidents: it.frames,
         places: places(&it.slower, "slower than the attempt before"),
@@ -345,33 +340,30 @@ fn medium(seen: &CaptureSummary, out: &mut Vec<CauseFinding>) {
         {
             let text = format!("{one} and {other} at the same time");
             let evidence = Evidence {
-                cause: TroubleCause::HiddenNodes,
+                cause: TroubleCause::of("hidden-nodes"),
                 certainty: Certainty::High,
                 incidents: unheard,
                 places: places(&it.unheard, &text),
             };
-            out.push(evidence.finding(
-                format!("stations do not hear each other and send at the same time: {one} and {other}"),
-                "let these stations use RTS (esp_wifi_set_config with a low RTS threshold where the release has it), send \
-                 less at once, or place them or the access point so that they hear each other",
-                "with one of the two off, the losses of the other go",
-            ));
+            out.push(evidence.of_record(format!(
+                "stations do not hear each other and send at the same time: {one} and {other}"
+            )));
         }
     }
     let busy = seen.busy_share().unwrap_or_default();
     if busy >= BUSY && seen.air.frames > 200 {
         let retries: u64 = seen.air.classes.values().map(|it| it.retries).sum();
         let evidence = Evidence {
-            cause: TroubleCause::BusyChannel,
+            cause: TroubleCause::of("busy-channel"),
             certainty: Certainty::Medium,
             incidents: retries + 1,
             places: Vec::new(),
         };
-        out.push(evidence.finding(
-            format!("the channel is busy for {:.0} % of the time{}", 100.0 * busy, busiest(seen)),
-            "change to another channel, send less or in longer frames, or use a faster rate",
-            "on a free channel the same work has fewer retries and shorter waits",
-        ));
+        out.push(evidence.of_record(format!(
+            "the channel is busy for {:.0} % of the time{}",
+            100.0 * busy,
+            busiest(seen)
+        )));
     }
 }
 
@@ -397,7 +389,7 @@ fn sleepers(seen: &CaptureSummary, out: &mut Vec<CauseFinding>) {
             continue;
         }
         let evidence = Evidence {
-            cause: TroubleCause::PowerSave,
+            cause: TroubleCause::of("power-save"),
             certainty: Certainty::High,
             incidents: it.waits.count,
             places: places(&it.waits, &format!("a packet that waited for {station}")),
@@ -426,17 +418,14 @@ fn tcp(flow: &TcpFlow, out: &mut Vec<CauseFinding>) {
         let zero = &receiver.zero_windows;
         if zero.count >= ZERO_WINDOWS {
             let evidence = Evidence {
-                cause: TroubleCause::TcpZeroWindow,
+                cause: TroubleCause::of("tcp-zero-window"),
                 certainty: Certainty::High,
                 incidents: zero.count,
                 places: places(zero, &format!("{sink} offers no window")),
             };
-            out.push(evidence.finding(
-                format!("the program at {sink} does not read what it gets: its TCP window is zero"),
-                "let it read in a task of its own with a higher priority, and do slow work (flash, display, blocking \
-                 sends) elsewhere",
-                "the window opens when the program reads; its log shows what it did at that time",
-            ));
+            out.push(evidence.of_record(format!(
+                "the program at {sink} does not read what it gets: its TCP window is zero"
+            )));
         }
         let limit = sender.limits.most().filter(|it| it.0 == TcpLimit::Window && it.1 > 0.5);
         if let Some((_, share)) = limit
@@ -444,37 +433,29 @@ fn tcp(flow: &TcpFlow, out: &mut Vec<CauseFinding>) {
             && sender.octets >= LEAST_OCTETS
         {
             let evidence = Evidence {
-                cause: TroubleCause::TcpWindow,
+                cause: TroubleCause::of("tcp-window"),
                 certainty: Certainty::Medium,
                 incidents: sender.window_full.count.max(1),
                 places: places(&sender.window_full, "the window is full"),
             };
-            out.push(evidence.finding(
-                format!(
-                    "the TCP window of {sink} ({} octets) limits {source} for {:.0} % of the time",
-                    receiver.most_window,
-                    100.0 * share
-                ),
-                "raise CONFIG_LWIP_TCP_WND_DEFAULT, with Wi-Fi buffers and mailboxes that fit (espbench tune --check)",
-                "with twice the window throughput rises",
-            ));
+            out.push(evidence.of_record(format!(
+                "the TCP window of {sink} ({} octets) limits {source} for {:.0} % of the time",
+                receiver.most_window,
+                100.0 * share
+            )));
         }
         let resent = &sender.resent;
         if resent.count >= LEAST_RESENT && resent.count as f64 >= RESENT * sender.segments as f64 {
             let evidence = Evidence {
-                cause: TroubleCause::TcpLosses,
+                cause: TroubleCause::of("tcp-losses"),
                 certainty: Certainty::High,
                 incidents: resent.count,
                 places: places(resent, &format!("{source} sends again")),
             };
-            out.push(evidence.finding(
-                format!(
-                    "TCP from {source} to {sink} loses segments: {} of {} are sent again",
-                    resent.count, sender.segments
-                ),
-                "look at the air (a capture in monitor mode) and at buffers of the receiver (espbench tune --check)",
-                "a capture at the other end shows whether the segments arrive there",
-            ));
+            out.push(evidence.of_record(format!(
+                "TCP from {source} to {sink} loses segments: {} of {} are sent again",
+                resent.count, sender.segments
+            )));
         }
     }
 }
@@ -500,7 +481,7 @@ fn unanswered(seen: &CaptureSummary, out: &mut Vec<CauseFinding>) {
     };
     let server = core::net::SocketAddr::new(first.ends[1].0, first.ends[1].1);
     let evidence = Evidence {
-        cause: TroubleCause::Connections,
+        cause: TroubleCause::of("connections"),
         certainty: Certainty::Medium,
         incidents: frames.count,
         places: places(&frames, "a SYN"),

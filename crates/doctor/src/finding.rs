@@ -1,6 +1,6 @@
 //! Findings: cause, evidence, confidence, confirmation and remedy.
 
-use crate::log::{EspNowError, LogPlace};
+use crate::log::LogPlace;
 use crate::matcher::RuleBook;
 use crate::matcher::cause::{CauseRecord, NamedCause};
 use crate::reason::ReasonGroup;
@@ -14,75 +14,16 @@ use serde::{Deserialize, Serialize, Serializer};
 /// A cause of trouble.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TroubleCause {
-    /// The supply falls too low when the radio sends.
-    Brownout,
-    /// The program is stopped by an exception, an assertion or `abort()`.
-    Panic,
-    /// A task's stack is too small.
-    StackOverflow,
-    /// A task does not let others run.
-    Watchdog,
-    /// The heap or a stack is overwritten.
-    MemoryCorrupted,
-    /// The ROM or the bootloader finds no firmware that it can start.
-    Flash,
-    /// The heap is used up, or nearly.
-    Heap,
     /// The link ends, or is not made, for reasons of this kind.
     Disconnections(ReasonGroup),
-    /// The program sends faster than the driver takes packets.
-    SendBuffers,
-    /// ESP-NOW refuses calls.
-    EspNow(EspNowError),
-    /// The device is associated, and gets no IP address.
-    NoAddress,
-    /// Addresses of names cannot be had.
-    Names,
-    /// TLS cannot be set up.
-    Tls,
-    /// The MQTT broker refuses the client.
-    BrokerRefused,
-    /// The program calls the Wi-Fi driver at a wrong time.
-    WifiCalls,
-    /// Connections end or cannot be made although the device is in the network.
-    Connections,
     /// Settings of the firmware do not fit, or are small, by this rule of the check (its stable name).
     Settings(&'static str),
     /// The firmware on the board was not built with the sdkconfig that was given.
     OtherBuild,
-    /// Power save delays what comes for the device.
-    PowerSave,
-    /// The association has an old PHY, or frames go at a low rate.
-    SlowPhy,
-    /// The station followed its access point to another channel than its ESP-NOW peers'.
-    ChannelMoved,
-    /// No peer acknowledges ESP-NOW frames.
-    EspNowUnheard,
     /// Probes of a stored run were lost for that cause.
     Losses(Cause),
     /// Cells of a stored run were not measured.
     CellsFailed,
-    /// Stations that do not hear each other send at the same time.
-    HiddenNodes,
-    /// The channel is nearly full.
-    BusyChannel,
-    /// Frames are sent again and again, and the signal is weak.
-    WeakSignal,
-    /// Frames are sent again and again, although the signal is strong.
-    Interference,
-    /// A TCP receiver offers no window: its program does not read.
-    TcpZeroWindow,
-    /// The window of a TCP receiver limits.
-    TcpWindow,
-    /// TCP segments are lost.
-    TcpLosses,
-    /// The storage of keys and values (NVS) is not started, is full or does not fit, or the file system of the flash cannot be
-    /// mounted.
-    Storage,
-    /// External memory (PSRAM) does not answer.
-    ExternalMemory,
-    /// An update over the air is refused or breaks off.
-    Update,
     /// A cause that files of rules name.
     Named(NamedCause),
 }
@@ -91,32 +32,29 @@ impl TroubleCause {
     /// Finds a cause of a log by its stable name.
     #[must_use]
     pub fn by_name(name: &str) -> Option<Self> {
-        let plain = [
-            Self::Brownout,
-            Self::Panic,
-            Self::StackOverflow,
-            Self::Watchdog,
-            Self::MemoryCorrupted,
-            Self::Flash,
-            Self::Heap,
-            Self::SendBuffers,
-            Self::NoAddress,
-            Self::Names,
-            Self::Tls,
-            Self::BrokerRefused,
-            Self::WifiCalls,
-            Self::Connections,
-            Self::PowerSave,
-            Self::SlowPhy,
-            Self::ChannelMoved,
-            Self::EspNowUnheard,
-            Self::Storage,
-            Self::ExternalMemory,
-            Self::Update,
-        ];
         let groups = ReasonGroup::ALL.into_iter().map(Self::Disconnections);
-        let errors = EspNowError::ALL.into_iter().map(Self::EspNow);
-        plain.into_iter().chain(groups).chain(errors).find(|it| it.name() == name)
+        groups.into_iter().find(|it| it.name() == name).or_else(|| {
+            let record = RuleBook::built_in().causes().find(|it| it.stable_name() == name)?;
+            Some(Self::Named(NamedCause(record)))
+        })
+    }
+
+    /// Returns a cause that the doctor's own files of causes name.
+    ///
+    /// # Panics
+    /// Where they do not, which a test of each use excludes.
+    #[must_use]
+    pub fn of(name: &str) -> Self {
+        Self::by_name(name).expect("the doctor has the cause")
+    }
+
+    /// Returns whether it has that stable name.
+    #[must_use]
+    pub fn is(self, name: &str) -> bool {
+        match self {
+            Self::Named(it) => it.0.stable_name() == name,
+            other => other.name() == name,
+        }
     }
 
     /// Returns the record of the cause; of several that have its stable name the first.
@@ -133,40 +71,11 @@ impl TroubleCause {
     #[must_use]
     pub fn name(self) -> String {
         match self {
-            Self::Brownout => "brown-out".into(),
-            Self::Panic => "panic".into(),
-            Self::StackOverflow => "stack-overflow".into(),
-            Self::Watchdog => "watchdog".into(),
-            Self::MemoryCorrupted => "memory-corruption".into(),
-            Self::Flash => "flash".into(),
-            Self::Heap => "heap".into(),
             Self::Disconnections(group) => format!("link-{}", group.name()),
-            Self::SendBuffers => "send-buffers".into(),
-            Self::EspNow(error) => format!("esp-now-{}", error.name()),
-            Self::NoAddress => "no-address".into(),
-            Self::Names => "dns".into(),
-            Self::Tls => "tls".into(),
-            Self::BrokerRefused => "mqtt-refused".into(),
-            Self::WifiCalls => "wifi-calls".into(),
-            Self::Connections => "connections".into(),
             Self::Settings(rule) => format!("settings-{rule}"),
             Self::OtherBuild => "other-build".into(),
-            Self::PowerSave => "power-save".into(),
-            Self::SlowPhy => "slow-phy".into(),
-            Self::ChannelMoved => "channel-moved".into(),
-            Self::EspNowUnheard => "esp-now-unheard".into(),
             Self::Losses(cause) => format!("loss-{}", cause.name()),
             Self::CellsFailed => "cells-failed".into(),
-            Self::HiddenNodes => "hidden-nodes".into(),
-            Self::BusyChannel => "busy-channel".into(),
-            Self::WeakSignal => "weak-signal".into(),
-            Self::Interference => "interference".into(),
-            Self::TcpZeroWindow => "tcp-zero-window".into(),
-            Self::TcpWindow => "tcp-window".into(),
-            Self::TcpLosses => "tcp-losses".into(),
-            Self::Storage => "nvs".into(),
-            Self::ExternalMemory => "psram".into(),
-            Self::Update => "ota".into(),
             Self::Named(it) => it.0.stable_name().into(),
         }
     }

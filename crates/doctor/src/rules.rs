@@ -136,15 +136,8 @@ fn weight(finding: &CauseFinding) -> f64 {
     let of_cause = match finding.cause {
         // A cell has many probes.
         TroubleCause::CellsFailed => 100.0,
-        // A receiver that stops reading holds all up; losses are what others cause.
-        TroubleCause::TcpZeroWindow => 8.0,
-        TroubleCause::HiddenNodes => 3.0,
-        TroubleCause::BusyChannel => 1.5,
-        TroubleCause::Losses(_)
-        | TroubleCause::TcpLosses
-        | TroubleCause::WeakSignal
-        | TroubleCause::Interference => 1.0,
-        TroubleCause::TcpWindow | TroubleCause::OtherBuild => 0.9,
+        TroubleCause::Losses(_) => 1.0,
+        TroubleCause::OtherBuild => 0.9,
         // A setting is a cause where nothing failed.
         TroubleCause::Settings(_) => 0.5,
         _ => finding.record().map_or(1.0, |it| match it.weight_if_low {
@@ -164,24 +157,19 @@ fn weight(finding: &CauseFinding) -> f64 {
 /// doubling weighs as much as the first; lost probes, frames and segments are counted one by one.
 fn repeated(finding: &CauseFinding) -> f64 {
     let incidents = finding.incidents.max(1);
-    match finding.cause {
-        TroubleCause::Losses(_)
-        | TroubleCause::CellsFailed
-        | TroubleCause::HiddenNodes
-        | TroubleCause::BusyChannel
-        | TroubleCause::WeakSignal
-        | TroubleCause::Interference
-        | TroubleCause::TcpZeroWindow
-        | TroubleCause::TcpWindow
-        | TroubleCause::TcpLosses => incidents as f64,
-        // Between two powers of 2 in a straight line.
-        _ => f64::from(incidents.ilog2()) + incidents as f64 / (1_u64 << incidents.ilog2()) as f64,
+    let is_run = matches!(finding.cause, TroubleCause::Losses(_) | TroubleCause::CellsFailed);
+    if is_run || finding.record().is_some_and(|it| it.each) {
+        return incidents as f64;
     }
+    // Between two powers of 2 in a straight line.
+    f64::from(incidents.ilog2()) + incidents as f64 / (1_u64 << incidents.ilog2()) as f64
 }
 
 /// Returns a finding of a cause, where events show it.
 fn finding(log: &LogSummary, name: &str, is: impl Fn(&LogEvent) -> bool) -> Option<CauseFinding> {
-    shown(log, log.rules.0.cause(name)?, is)
+    let record = log.rules.0.cause(name);
+    debug_assert!(record.is_some(), "no cause {name}");
+    shown(log, record?, is)
 }
 
 /// Returns a finding by the record of its cause, where events show it.
@@ -201,86 +189,11 @@ fn shown(
         link: record.link.clone(),
         follows_from: None,
         evidence: log.places(&is).into_iter().cloned().collect(),
-        remedy: record.remedy.clone(),
+        remedy: record.reason.map_or_else(|| record.remedy.clone(), remedy_of_reason),
         confirm: record.confirm.clone(),
         set: Vec::new(),
     })
 }
-
-/// Names of the causes that are looked for here, each by a condition of its own. Those of groups of reasons (`link-…`) are found by
-/// the group's name.
-pub(crate) const ASKED: [&str; 70] = [
-    "brown-out",
-    "brown-out-silent",
-    "exception",
-    "watchdog",
-    "watchdog-silent",
-    "flash",
-    "flash-waits",
-    "heap",
-    "heap-low",
-    "nvs",
-    "file-system",
-    "psram",
-    "ota",
-    "link-password",
-    "link-password-lost",
-    "link-password-either",
-    "link-absent",
-    "link-beacons",
-    "link-signal",
-    "link-weak",
-    "link-signal-edge",
-    "link-security",
-    "link-handshake",
-    "link-handshake-either",
-    "link-capacity",
-    "link-refused",
-    "link-inactive",
-    "link-forgotten",
-    "link-restarted",
-    "link-steered",
-    "link-group-key",
-    "link-local",
-    "link-other",
-    "link-ended",
-    "esp-now-unheard",
-    "channel-moved",
-    "channel-followed",
-    "power-save",
-    "slow-phy",
-    "slow-rate",
-    "no-address-route",
-    "no-address-yet",
-    "no-address-zeros",
-    "no-address-for-clients",
-    "wifi-calls",
-    "dns",
-    "dns-unlinked",
-    "tls",
-    "tls-certificate",
-    "tls-refused",
-    "connections",
-    "connections-full",
-    "words-power",
-    "words-stack",
-    "words-watchdog",
-    "words-heap",
-    "words-storage",
-    "words-update",
-    "words-esp-now-init",
-    "words-peer-not-found",
-    "words-password",
-    "words-absent",
-    "words-signal",
-    "words-no-address",
-    "words-refused",
-    "words-tls",
-    "words-names",
-    "words-wifi-call",
-    "words-connections",
-    "words-link-failed",
-];
 
 fn disconnections(log: &LogSummary, findings: &mut Vec<CauseFinding>) {
     let groups = Groups::of(log);
@@ -490,6 +403,11 @@ fn remedy_of(group: ReasonGroup, code: u8) -> String {
     own.or(alike).map_or("look the reason up in esp_wifi_types.h", |it| &it.remedy).into()
 }
 
+/// Returns the remedy of a reason that a record names.
+fn remedy_of_reason(code: u8) -> String {
+    reason::by_code(code).map_or_else(String::new, |it| it.remedy.clone())
+}
+
 /// Puts a number into a title.
 fn filled(title: &str, name: &str, number: i64) -> String {
     title.replace(name, &number.to_string())
@@ -555,7 +473,7 @@ fn past_failures(log: &LogSummary, findings: &[CauseFinding]) -> Vec<String> {
 
 fn notes(log: &LogSummary, findings: &[CauseFinding]) -> Vec<String> {
     let mut notes = Vec::new();
-    if air::sleeps(log) && !findings.iter().any(|it| it.cause == TroubleCause::PowerSave) {
+    if air::sleeps(log) && !findings.iter().any(|it| it.cause.is("power-save")) {
         notes.push(air::sleep_note(log));
     }
     if let Some(dbm) = weakest(log) {

@@ -80,12 +80,11 @@ impl PrintedSettings {
         for (event, counts) in &log.events {
             let Some(place) = counts.places.last() else { continue };
             match event {
-                LogEvent::Setting(setting, value) => {
-                    let option = setting.option();
-                    if it.lines.get(&option).is_none_or(|before| before.line < place.line) {
-                        it.reading.settings.set(option, *value);
-                        it.lines.insert(option, place.clone());
-                    }
+                LogEvent::Setting(option, value)
+                    if it.lines.get(option).is_none_or(|before| before.line < place.line) =>
+                {
+                    it.reading.settings.set(*option, *value);
+                    it.lines.insert(*option, place.clone());
                 }
                 LogEvent::Chip(chip) if named[0] < place.line => {
                     named[0] = place.line;

@@ -3,11 +3,14 @@
 use crate::finding::{CauseFinding, Certainty, Diagnosis, TroubleCause};
 use crate::log::{EvidenceSource, LogPlace};
 use crate::rules::ranked;
+use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use espbench_model::sample::{Cause, Fate, Sample};
+use once_cell::race::OnceBox;
+use serde::Deserialize;
 
 /// Places kept of each cause.
 const PLACES: usize = 8;
@@ -69,7 +72,7 @@ impl RunLosses {
                 continue;
             }
             let certainty = if cause == Cause::Unknown { Certainty::Low } else { Certainty::High };
-            let (title, remedy, confirm) = words(cause);
+            let Some(LossWords { title, remedy, confirm, .. }) = words(cause) else { continue };
             let share = 100.0 * count as f64 / self.probes.max(1) as f64;
             findings.push(CauseFinding {
                 cause: TroubleCause::Losses(cause),
@@ -81,8 +84,8 @@ impl RunLosses {
                 link: None,
                 follows_from: None,
                 evidence: places,
-                remedy: remedy.into(),
-                confirm: confirm.into(),
+                remedy: remedy.clone(),
+                confirm: confirm.clone(),
                 set: Vec::new(),
             });
         }
@@ -120,79 +123,33 @@ fn push(places: &mut Vec<LogPlace>, line: u64, text: String) {
     }
 }
 
-/// Returns title, remedy and confirmation of a cause of losses.
-const fn words(cause: Cause) -> (&'static str, &'static str, &'static str) {
-    match cause {
-        Cause::ApplicationQueue | Cause::NoBuffers => (
-            "the sender offers more than its queues and buffers take",
-            "send less often, wait after a refused send, or raise CONFIG_ESP_WIFI_DYNAMIC_TX_BUFFER_NUM",
-            "with half the rate no probe is refused",
-        ),
-        Cause::Collision => (
-            "frames collide on the air",
-            "change to a channel with less traffic, send less at once, or let stations that do not hear each other use RTS",
-            "on an empty channel the losses go",
-        ),
-        Cause::Noise | Cause::RetryLimit => (
-            "frames are too weak where they arrive, or are not acknowledged",
-            "move nearer, turn or replace the antenna, or use a slower rate",
-            "the same run beside the access point loses nothing",
-        ),
-        Cause::Aged | Cause::Asleep => (
-            "frames wait for a sleeping station, or come while it sleeps",
-            "call esp_wifi_set_ps(WIFI_PS_NONE), or shorten the listen interval",
-            "without power save the losses go",
-        ),
-        Cause::ReceiveBuffers => (
-            "the receiver's driver has no buffer for what arrives",
-            "raise CONFIG_ESP_WIFI_DYNAMIC_RX_BUFFER_NUM and the static one (espbench tune --check), or send less at once",
-            "with smaller bursts nothing is lost",
-        ),
-        Cause::Mailbox | Cause::ReceiveQueue => (
-            "packets arrive faster than the program reads them",
-            "raise CONFIG_LWIP_UDP_RECVMBOX_SIZE and CONFIG_LWIP_TCPIP_RECVMBOX_SIZE, or read in a task of higher priority",
-            "with smaller bursts nothing is lost",
-        ),
-        Cause::NetworkUnreachable
-        | Cause::HostUnreachable
-        | Cause::Prohibited
-        | Cause::TooBig
-        | Cause::HopLimit => (
-            "the network refuses packets",
-            "look at routes, firewalls and the MTU on the way",
-            "ping and traceroute from the same host fail, too",
-        ),
-        Cause::SerialLine | Cause::DeviceGone | Cause::DeviceRestarted | Cause::DeviceSilent => (
-            "the board or its serial line failed",
-            "look at cable, supply and console of the board (espbench doctor on its log)",
-            "espbench board list shows the port",
-        ),
-        Cause::NotJoined | Cause::NotAuthenticated | Cause::NoAddress => (
-            "the device did not get into its network",
-            "look at name, password and DHCP of the network (espbench doctor on the device's log)",
-            "the device's log tells the reason of disconnection",
-        ),
-        Cause::LateClock => (
-            "the clock was late: the machine did not keep real time, and the figures are not valid",
-            "run again on an idle machine, or simulate in virtual time",
-            "on an idle machine no probe is late",
-        ),
-        Cause::Broker => (
-            "the broker took messages and did not pass them on",
-            "look at the broker's log and its limits of queues",
-            "another broker passes them on",
-        ),
-        Cause::Disconnected => (
-            "connections broke with probes outstanding",
-            "look at the device's log for the reason (espbench doctor on it)",
-            "the log tells a disconnection at that time",
-        ),
-        Cause::Stopped | Cause::Unknown => (
-            "probes got no answer, and nothing tells why",
-            "run with a capture (espbench run --pcap) or look at the device's log at that time",
-            "a capture beside the device shows whether the frames are on the air",
-        ),
-    }
+/// What a cause of losses is.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LossWords {
+    /// Names of the causes.
+    causes: Vec<String>,
+    title: String,
+    remedy: String,
+    confirm: String,
+}
+
+/// The file of causes of losses.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LossFile {
+    loss: Vec<LossWords>,
+}
+
+static LOSSES: OnceBox<LossFile> = OnceBox::new();
+
+/// Returns what a cause of losses is.
+fn words(cause: Cause) -> Option<&'static LossWords> {
+    let file = LOSSES.get_or_init(|| {
+        let text = include_str!(concat!(env!("OUT_DIR"), "/losses.toml"));
+        Box::new(toml::from_str(text).expect("the losses are tested"))
+    });
+    file.loss.iter().find(|it| it.causes.iter().any(|it| *it == cause.name()))
 }
 
 #[cfg(test)]
@@ -200,6 +157,13 @@ mod tests {
     use super::*;
     use crate::finding::DiagnosisVerdict;
     use espbench_model::sample::Probe;
+
+    #[test]
+    fn each_cause_of_losses_has_its_words() {
+        for cause in Cause::ALL {
+            assert!(words(cause).is_some(), "{cause:?}");
+        }
+    }
 
     fn probe(seq: u64, fate: Fate) -> Sample {
         Sample::Probe(Probe { seq, fate, ..Probe::default() })

@@ -58,7 +58,7 @@ fn a_receiver_that_the_radio_does_not_hear_is_no_fault() {
         }
         let found = air.diagnosis();
         let causes: Vec<_> = found.findings.iter().map(|it| it.cause).collect();
-        let expected = if repeats { vec![TroubleCause::EspNowUnheard] } else { vec![] };
+        let expected = if repeats { vec![TroubleCause::of("esp-now-unheard")] } else { vec![] };
         assert_eq!(causes, expected);
         let is_said = found.notes.iter().any(|it| it.contains("are not heard"));
         assert_eq!(is_said, !repeats, "{:?}", found.notes);

@@ -275,10 +275,10 @@ pub fn core_entry(name: String, dump: &CoreDump, book: &'static RuleBook) -> Dia
     let mut reader = LogReader::with_rules(book);
     reader.push(dump.reason.as_deref().unwrap_or_default().as_bytes());
     let known = rules::diagnose(&reader.finish()).findings.into_iter().next();
-    let (cause, remedy) = match known.filter(|it| it.cause != TroubleCause::Panic) {
+    let (cause, remedy) = match known.filter(|it| !it.cause.is("panic")) {
         Some(it) => (it.cause, it.remedy),
         None => (
-            TroubleCause::Panic,
+            TroubleCause::of("panic"),
             "mend what the frames name: the first one in the program's own source (--elf FILE shows functions and lines)"
                 .into(),
         ),

@@ -2,11 +2,10 @@
 
 use super::driver;
 use super::record::{LogRecord, records};
-use super::setting::BootSetting;
 use crate::matcher::{COMPONENTS, RecordReading, RuleBook, RuleHit, Subject};
 use alloc::string::String;
 use alloc::vec::Vec;
-use espbench_model::sdkconfig::{Chip, IdfRelease};
+use espbench_model::sdkconfig::{Chip, ConfigOption, FACTS, IdfRelease};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
@@ -20,61 +19,6 @@ pub enum PowerSaveType {
     MinModem,
     /// `WIFI_PS_MAX_MODEM`
     MaxModem,
-}
-
-/// An error of ESP-NOW (`esp_now.h`; `ESP_ERR_ESPNOW_BASE` is 0x3064).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum EspNowError {
-    /// `ESP_ERR_ESPNOW_NOT_INIT`, 0x3065
-    NotInitialized,
-    /// `ESP_ERR_ESPNOW_ARG`, 0x3066
-    Argument,
-    /// `ESP_ERR_ESPNOW_NO_MEM`, 0x3067
-    NoMemory,
-    /// `ESP_ERR_ESPNOW_FULL`, 0x3068
-    PeersFull,
-    /// `ESP_ERR_ESPNOW_NOT_FOUND`, 0x3069
-    PeerNotFound,
-    /// `ESP_ERR_ESPNOW_INTERNAL`, 0x306a
-    Internal,
-    /// `ESP_ERR_ESPNOW_EXIST`, 0x306b
-    PeerExists,
-    /// `ESP_ERR_ESPNOW_IF`, 0x306c
-    Interface,
-    /// `ESP_ERR_ESPNOW_CHAN`, 0x306d
-    Channel,
-}
-
-impl EspNowError {
-    /// Returns the stable name, for JSON and tables.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::NotInitialized => "not-initialized",
-            Self::Argument => "argument",
-            Self::NoMemory => "no-memory",
-            Self::PeersFull => "peers-full",
-            Self::PeerNotFound => "peer-not-found",
-            Self::Internal => "internal",
-            Self::PeerExists => "peer-exists",
-            Self::Interface => "interface",
-            Self::Channel => "channel",
-        }
-    }
-
-    /// All errors.
-    pub const ALL: [Self; 9] = [
-        Self::NotInitialized,
-        Self::Argument,
-        Self::NoMemory,
-        Self::PeersFull,
-        Self::PeerNotFound,
-        Self::Internal,
-        Self::PeerExists,
-        Self::Interface,
-        Self::Channel,
-    ];
 }
 
 /// The newest PHY of an association (`phy:` of the line "security", and `phy` of others).
@@ -195,7 +139,7 @@ pub enum LogEvent {
     /// The device started.
     Reset(ResetReason),
     /// A setting was printed, with its value.
-    Setting(BootSetting, u32),
+    Setting(#[serde(deserialize_with = "option")] ConfigOption, u32),
     /// Start-up named the chip.
     Chip(#[serde(deserialize_with = "chip")] Chip),
     /// Start-up named the release of ESP-IDF.
@@ -303,8 +247,6 @@ pub enum LogEvent {
     FrameDropped,
     /// The free heap was printed, in bytes.
     FreeHeap(u32),
-    /// ESP-NOW refused a call.
-    EspNow(EspNowError),
     /// `sendto` or `send` failed for want of buffers (`ENOMEM`).
     SendBuffersFull,
     /// A connection ended or could not be made (`errno` 103, 104, 110, 111, 113, 118 and others).
@@ -350,6 +292,13 @@ pub enum LogEvent {
 /// Reads a chip by its name.
 fn chip<'de, D: Deserializer<'de>>(from: D) -> Result<Chip, D::Error> {
     String::deserialize(from)?.parse().map_err(D::Error::custom)
+}
+
+/// Reads an option of sdkconfig by its name.
+pub(crate) fn option<'de, D: Deserializer<'de>>(from: D) -> Result<ConfigOption, D::Error> {
+    let name = String::deserialize(from)?;
+    let fact = FACTS.iter().find(|it| it.name == name);
+    Ok(fact.ok_or_else(|| D::Error::custom("no such option is checked"))?.key)
 }
 
 /// Returns what a record tells; most tell nothing.
@@ -494,13 +443,13 @@ mod tests {
 
     #[test]
     fn boot_logs_tell_settings() {
-        use BootSetting::{DynamicTx, StaticRx, TcpMailbox, TcpWindow, UdpMailbox};
+        use ConfigOption::{DynamicTx, StaticRx, TcpMailbox, UdpMailbox, Window};
         for (line, setting, value) in [
             ("I (625) wifi:Init static rx buffer num: 10", StaticRx, 10),
             ("I (625) wifi:Init dynamic tx buffer num: 32", DynamicTx, 32),
             ("I (630) wifi_init: udp mbox: 6", UdpMailbox, 6),
             ("I (630) wifi_init: tcp mbox: 6", TcpMailbox, 6),
-            ("I (630) wifi_init: tcp rx win: 5744", TcpWindow, 5744),
+            ("I (630) wifi_init: tcp rx win: 5744", Window, 5744),
         ] {
             assert_eq!(told(line), [LogEvent::Setting(setting, value)], "{line}");
         }
@@ -508,9 +457,7 @@ mod tests {
 
     #[test]
     fn crashes_memory_and_errors_are_told() {
-        use LogEvent::{
-            BeaconTimeout, Brownout, EspNow, FreeHeap, NoMemory, Panic, Reset, Watchdog,
-        };
+        use LogEvent::{BeaconTimeout, Brownout, FreeHeap, NoMemory, Panic, Reset, Sign, Watchdog};
         for (line, event) in [
             ("Brownout detector was triggered", Brownout),
             (
@@ -533,8 +480,8 @@ mod tests {
             ("rst:0xc (SW_CPU_RESET),boot:0x13", Reset(ResetReason::Software)),
             ("rst:0x7 (TG0WDT_SYS_RST),boot:0x8", Reset(ResetReason::Watchdog)),
             ("rst:0x1 (POWERON_RESET),boot:0x13", Reset(ResetReason::PowerOn)),
-            ("E (9) now: esp_now_send: ESP_ERR_ESPNOW_NO_MEM", EspNow(EspNowError::NoMemory)),
-            ("E (9) now: error 0x3069", EspNow(EspNowError::PeerNotFound)),
+            ("E (9) now: esp_now_send: ESP_ERR_ESPNOW_NO_MEM", Sign(SignName("esp-now-no-memory"))),
+            ("E (9) now: error 0x3069", Sign(SignName("esp-now-peer-not-found"))),
             ("E (9) app: esp_wifi_init: ESP_ERR_NO_MEM", NoMemory),
             ("I (9) app: free heap: 18504", FreeHeap(18_504)),
             ("Heap:\t1832\tActuator Pin:\t8", FreeHeap(1832)),

@@ -40,7 +40,6 @@ mod reader;
 mod record;
 mod scan;
 mod session;
-mod setting;
 mod silence;
 mod summary;
 mod traceback;
@@ -51,11 +50,10 @@ pub(crate) use boot::named as chip_named;
 pub(crate) use course::{ACCEPTED, BSS_TRANSITION};
 pub use course::{CourseOf, LogPoint, PartCourse, PartCourses};
 pub(crate) use driver::is_attempt;
+pub(crate) use event::option as config_option;
 pub use event::{
-    EspNowError, LogEvent, PhyGeneration, PowerSaveType, ResetReason, SignName, TlsFailure,
-    WordCause, events,
+    LogEvent, PhyGeneration, PowerSaveType, ResetReason, SignName, TlsFailure, WordCause, events,
 };
 pub use reader::{ADDRESS_MS, LogReader};
 pub use record::{LogRecord, RecordLevel, plain, records};
-pub use setting::BootSetting;
 pub use summary::{EventCounts, EvidenceSource, LogPlace, LogSummary};

@@ -23,17 +23,17 @@ const CHECKED: u64 = 4;
 const EXPRESSION: u64 = 6;
 
 /// Returns whether an event is of a part that failed, for which a check of errors stops the program.
-const fn is_part(event: LogEvent) -> bool {
-    matches!(
-        event,
-        LogEvent::StorageFailed
-            | LogEvent::ExternalMemory
-            | LogEvent::FileSystemFailed
-            | LogEvent::UpdateRefused
-            | LogEvent::FlashUnreadable
-            | LogEvent::WifiCall
-            | LogEvent::EspNow(_)
-    )
+fn is_part(event: LogEvent) -> bool {
+    matches!(event, LogEvent::Sign(sign) if sign.0.starts_with("esp-now-"))
+        || matches!(
+            event,
+            LogEvent::StorageFailed
+                | LogEvent::ExternalMemory
+                | LogEvent::FileSystemFailed
+                | LogEvent::UpdateRefused
+                | LogEvent::FlashUnreadable
+                | LogEvent::WifiCall
+        )
 }
 
 /// Returns whether an event is of a part without which a program may give up by `abort()` or a check of an error. Another

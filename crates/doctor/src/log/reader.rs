@@ -327,23 +327,16 @@ impl LogReader {
             return;
         }
         let event = match event {
-            // ESP-AT has joined, and has no address when the time for both is over.
-            LogEvent::Disconnected(_) if self.joined.is_some() && record.text == "+CWJAP:1" => {
-                self.unaddressed()
-            }
-            // It leaves by itself what has not given it an address.
-            LogEvent::Disconnected(ASSOC_LEAVE) if self.joined.is_some() => self.unaddressed(),
-            LogEvent::Disconnected(code) if self.silence.ends(code == ASSOC_LEAVE) => {
-                self.unaddressed()
-            }
-            LogEvent::Disconnected(code) => match self.disconnected(code, record) {
-                Some(code) => LogEvent::Disconnected(code),
+            LogEvent::Disconnected(code) => match self.ended(code, record) {
+                Some(event) => event,
                 None => return,
             },
             LogEvent::Associated | LogEvent::GotIp if self.is_associated(record) => {
                 self.linked = Some(true);
                 return;
             }
+            // A program may tell of the association behind the address that it has brought.
+            LogEvent::Associated if self.has_address(record) => event,
             LogEvent::Associated => {
                 // Who was refused for now is taken.
                 self.summary.take_back_near(&[REFUSED_FOR_NOW], COMEBACK_LINES, line);
@@ -435,6 +428,18 @@ impl LogReader {
         })
     }
 
+    /// Takes the end of a link in; returns what it tells.
+    fn ended(&mut self, code: u8, record: &LogRecord<'_>) -> Option<LogEvent> {
+        let leaves = code == ASSOC_LEAVE;
+        // ESP-AT has joined, and has no address when the time for both is over. A program leaves by itself what has not given it an
+        // address.
+        let waits = self.joined.is_some() && (leaves || record.text == "+CWJAP:1");
+        if waits || self.silence.ends(leaves) {
+            return Some(self.unaddressed());
+        }
+        self.disconnected(code, record).map(LogEvent::Disconnected)
+    }
+
     /// Takes the end of a link in; returns its reason, where it was not told before.
     fn disconnected(&mut self, code: u8, record: &LogRecord<'_>) -> Option<u8> {
         (self.linked, self.joined) = (Some(false), None);
@@ -462,6 +467,13 @@ impl LogReader {
         self.joined.as_ref().is_some_and(soon)
             && !driver::begins_association(record.text)
             && !self.addressed
+    }
+
+    /// Returns whether a record tells anew of a link that has its address.
+    fn has_address(&self, record: &LogRecord<'_>) -> bool {
+        self.linked == Some(true)
+            && self.joined.is_none()
+            && !driver::begins_association(record.text)
     }
 
     /// Takes in that there is no address: what fails behind it follows, as without a link.
@@ -536,63 +548,4 @@ const OWN_SERVER: SignName = SignName("own-server-handshake");
 const ADDRESS_LOST: SignName = SignName("address-lost");
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    const LOG: &[u8] = b"I (1) wifi:pm start, type: 1\r\n\x1b[0;33mW (2) wifi_sta: reason=201\x1b[0m\n\nW (3000) wifi_sta: reason=201\n";
-
-    fn read(log: &[u8], piece: usize) -> LogSummary {
-        let mut reader = LogReader::new();
-        log.chunks(piece).for_each(|it| reader.push(it));
-        reader.finish()
-    }
-
-    #[test]
-    fn events_are_counted_with_their_lines() {
-        let summary = read(LOG, 5);
-        assert_eq!((summary.lines, summary.recorded), (4, 3));
-        let lost = &summary.events[&LogEvent::Disconnected(201)];
-        assert_eq!(lost.count, 2);
-        assert_eq!(lost.places.iter().map(|it| it.line).collect::<Vec<_>>(), [2, 4]);
-        assert_eq!(lost.places[1].uptime_ms, Some(3000));
-    }
-
-    #[test]
-    fn a_disconnection_that_driver_and_program_tell_of_is_one() {
-        let log =
-            b"I (98187) wifi:state: run -> init (0xc800)\nE (98207) app: Disconnect reason : 200\n\
-            E (99999) app: Disconnect reason : 200\n";
-        assert_eq!(read(log, 300).events[&LogEvent::Disconnected(200)].count, 2);
-    }
-
-    #[test]
-    fn what_follows_a_password_is_not_kept() {
-        let summary = read(b"E (5) app: disconnect reason=15 password=hunter2\n", 300);
-        let place = &summary.events[&LogEvent::Disconnected(15)].places[0];
-        assert_eq!(place.text, "disconnect reason=15 …");
-    }
-
-    #[test]
-    fn endless_lines_and_ever_new_events_take_a_bounded_memory() {
-        let mut reader = LogReader::new();
-        for _ in 0..1000 {
-            reader.push(&[b'x'; 1000]);
-        }
-        assert!(reader.line.capacity() <= 2 * LONGEST);
-        reader.push(b"\n");
-        for heap in 0..10_000 {
-            reader.push(alloc::format!("I (1) a: free heap: {heap}\n").as_bytes());
-        }
-        let summary = reader.finish();
-        assert_eq!((summary.cut, summary.events.len()), (1, KINDS));
-        assert_eq!(summary.dropped, 10_000 - KINDS as u64);
-    }
-
-    proptest! {
-        #[test]
-        fn a_log_tells_the_same_in_any_pieces(log in proptest::collection::vec(any::<u8>(), 0..300), piece in 1..40_usize) {
-            prop_assert_eq!(read(&log, piece), read(&log, 300));
-        }
-    }
-}
+mod tests;

@@ -2,8 +2,7 @@
 
 use super::load::RuleMistake;
 use crate::finding::{Certainty, TroubleCause};
-use crate::log::LogEvent;
-use crate::rules::ASKED;
+use crate::log::{LogEvent, WordCause};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -22,9 +21,16 @@ pub struct CauseRecord {
     /// Signs of it, each by the name that rules give it.
     #[serde(default)]
     pub signs: Vec<String>,
-    /// Events of it. A cause without signs and events is looked for by a part of the doctor that knows its name.
+    /// Events of it.
     #[serde(default)]
     pub events: Vec<LogEvent>,
+    /// What programs call it in words of their own, where nothing else tells of it.
+    pub words: Option<WordCause>,
+    /// Whether a part of the doctor looks for it by a condition of its own.
+    #[serde(default)]
+    pub asked: bool,
+    /// Reason of the end of a link whose remedy it has.
+    pub reason: Option<u8>,
     /// The cause in words, as a sentence without its full stop.
     pub title: String,
     /// Remedy, as a sentence without its full stop; none where the reason of the end of a link has it.
@@ -34,6 +40,8 @@ pub struct CauseRecord {
     pub confirm: String,
     /// Page that tells more.
     pub link: Option<String>,
+    /// Why the lab cannot show it, as the end of a sentence.
+    pub lab: Option<String>,
     /// How sure it is.
     pub certainty: Certainty,
     /// Signs that make it a finding.
@@ -65,6 +73,9 @@ pub struct CauseRecord {
     /// Whether it is one only where nothing else is found.
     #[serde(default)]
     pub alone: bool,
+    /// Whether each incident counts as much as the first, as frames and segments do.
+    #[serde(default)]
+    pub each: bool,
     /// How much it explains: a restart weighs 10, a link that ends 3, a connection 1.
     pub weight: f64,
     /// How much it explains where its certainty is low, where that is another weight.
@@ -140,7 +151,7 @@ impl CauseRecord {
             .find(|it| !signs.contains(&&***it));
         match unknown {
             Some(sign) => Err(format!("cause {}: no rule has the sign {sign}", self.name)),
-            None if self.is_shown() || ASKED.contains(&&*self.name) => Ok(()),
+            None if self.is_shown() || self.asked || self.words.is_some() => Ok(()),
             None => Err(format!("cause {}: it has no sign and no event", self.name)),
         }
     }

@@ -9,9 +9,10 @@ pub(super) fn is_denied(text: &str, hit: &Match) -> bool {
 
 /// Returns whether what stands behind "timeout" is its length: a setting.
 pub(super) fn is_setting(text: &str, hit: &Match) -> bool {
-    let rest = text[hit.end..].trim_start_matches([' ', ':', '=', '(', 's']);
-    rest.starts_with(|it: char| it.is_ascii_digit())
-        || ["set", "not set", "is set", "value", "ms", "of "].iter().any(|it| rest.starts_with(it))
+    let rest = text[hit.end..].trim_start_matches([' ', ':', '=', '(', '[', '_', 's']);
+    let words =
+        ["set", "not set", "is set", "value", "ms", "of ", "configured", "limit", "default"];
+    rest.starts_with(|it: char| it.is_ascii_digit()) || words.iter().any(|it| rest.starts_with(it))
 }
 
 /// Returns whether a sign is in the path of a page or a file: `/fail.css`, `https://mill.example/error`.

@@ -29,13 +29,13 @@ macro_rules! files {
 const FILES: &[(&str, &str)] = &files!(
     "access_point.toml" "address.toml" "air.toml" "allocator.toml" "beside.toml" "boot.toml" "check.toml" "codes.toml"
     "components.toml" "crash.toml" "disconnection.toml" "driver.toml" "esp_now.toml" "files.toml" "harmless.toml" "heap.toml" "hosted.toml"
-    "link.toml" "lists.toml" "memory.toml" "network.toml" "parts.toml" "reset.toml" "scan.toml" "services.toml" "settings.toml"
+    "link.toml" "lists.toml" "memory.toml" "named.toml" "network.toml" "parts.toml" "reset.toml" "scan.toml" "services.toml" "settings.toml"
     "start.toml" "station.toml" "strength.toml" "subjects.toml" "supplicant.toml" "tls.toml" "words.toml"
 );
 
 /// Files of causes that the doctor has of its own.
 const CAUSES: &[(&str, &str)] = &files!(
-    "causes_of_device.toml" "causes_of_link.toml" "causes_of_network.toml" "causes.toml" "causes_in_words.toml"
+    "causes_of_device.toml" "causes_of_link.toml" "causes_of_network.toml" "causes_of_captures.toml" "causes.toml" "causes_in_words.toml"
 );
 
 /// Errors of mbedTLS.
@@ -186,18 +186,8 @@ const MOST_DEPTH: u8 = 4;
 /// Patterns that rules name, those of lists each time, at most: some 20 times those of the doctor's own rules.
 const MOST_NAMED: usize = 500_000;
 
-/// Groups of a rule.
-struct RuleGroups {
-    needs: Vec<usize>,
-    with: Vec<usize>,
-    excludes: Vec<usize>,
-    excuses: Vec<usize>,
-    key: Option<usize>,
-    behind: Option<usize>,
-    in_front: Option<usize>,
-}
-
-fn groups_of(rule: &Rule, making: &mut Making) -> Result<RuleGroups, String> {
+/// Makes a rule of a topic ready.
+fn ready(rule: Rule, topic: usize, making: &mut Making) -> Result<ReadyRule, String> {
     let mut needs = Vec::new();
     let key = if rule.patterns.is_empty() { None } else { Some(making.group(&rule.patterns)?) };
     needs.extend(key);
@@ -228,7 +218,7 @@ fn groups_of(rule: &Rule, making: &mut Making) -> Result<RuleGroups, String> {
     };
     let (behind, in_front) = (beside(&rule.behind)?, beside(&rule.in_front)?);
     needs.extend(behind.iter().chain(&in_front));
-    Ok(RuleGroups { needs, with, excludes, excuses, key, behind, in_front })
+    Ok(ReadyRule { rule, topic, needs, with, excludes, excuses, key, behind, in_front })
 }
 
 fn set_of(bits: &[usize], groups: usize) -> Groups {
@@ -275,7 +265,7 @@ impl RuleBook {
             files.push((name.to_owned(), file));
         }
         let mut topics: Vec<Topic> = Vec::new();
-        let mut rules: Vec<(Rule, usize, RuleGroups)> = Vec::new();
+        let mut rules: Vec<ReadyRule> = Vec::new();
         let mut names = BTreeSet::new();
         for (name, file) in files {
             let RuleFile { topic, turn, aside, rules: read, .. } = file;
@@ -300,13 +290,12 @@ impl RuleBook {
                 rule.file.clone_from(&name);
                 let tags = rule.component.iter_mut().chain(&mut rule.not_component);
                 tags.for_each(|it| *it = super::pattern::lower(it));
-                let fault =
-                    |why: String| RuleFault::of(&name, format!("rule {}: {why}", rule.name));
-                if !names.insert(rule.name.clone()) {
+                let of_rule = rule.name.clone();
+                let fault = |why: String| RuleFault::of(&name, format!("rule {of_rule}: {why}"));
+                if !names.insert(of_rule.clone()) {
                     return Err(fault("there is another rule of that name".into()));
                 }
-                let groups = groups_of(&rule, &mut making).map_err(fault)?;
-                rules.push((rule, at, groups));
+                rules.push(ready(rule, at, &mut making).map_err(fault)?);
             }
         }
         let mut causes: Vec<(String, CauseRecord)> = Vec::new();
@@ -316,7 +305,7 @@ impl RuleBook {
             causes.extend(file.causes.into_iter().map(|it| ((*name).to_owned(), it)));
         }
         causes.extend(others_causes);
-        let told = rules.iter().filter_map(|it| it.0.sign.as_deref());
+        let told = rules.iter().filter_map(|it| it.rule.sign.as_deref());
         let signs: Vec<&str> = told.chain(MACHINE_SIGNS).collect();
         let names: Vec<&str> = causes.iter().map(|it| it.1.stable_name()).collect();
         for (file, cause) in &causes {
@@ -361,7 +350,7 @@ impl Making {
     fn book(
         mut self,
         topics: Vec<Topic>,
-        rules: Vec<(Rule, usize, RuleGroups)>,
+        rules: Vec<ReadyRule>,
         causes: Vec<CauseRecord>,
         tls: TlsCodes,
     ) -> Result<RuleBook, String> {
@@ -373,29 +362,16 @@ impl Making {
         let groups = self.groups.len();
         let mut rules_of = [(); 2].map(|()| alloc::vec![Vec::<usize>::new(); groups]);
         let mut of_component = Vec::new();
-        let mut ready = Vec::new();
         let mut tells = all_signs;
-        for (at, (rule, topic, of_rule)) in rules.into_iter().enumerate() {
-            let RuleGroups { needs, with, excludes, excuses, key, behind, in_front } = of_rule;
-            let is_of_sign = |it: &usize| signs.contains(it) || self.is_of_sign(*it);
-            if word_topics.tells(topic) && !with.iter().any(is_of_sign) {
-                tells.extend(key);
+        let is_of_sign = |it: &usize| signs.contains(it) || self.is_of_sign(*it);
+        for (at, it) in rules.iter().enumerate() {
+            if word_topics.tells(it.topic) && !it.with.iter().any(is_of_sign) {
+                tells.extend(it.key);
             }
-            match key {
-                Some(key) => rules_of[usize::from(topics[topic].of_words())][key].push(at),
+            match it.key {
+                Some(key) => rules_of[usize::from(topics[it.topic].of_words())][key].push(at),
                 None => of_component.push(at),
             }
-            ready.push(ReadyRule {
-                rule,
-                topic,
-                with,
-                needs,
-                excludes,
-                excuses,
-                key,
-                behind,
-                in_front,
-            });
         }
         let keys = self.patterns.iter().map(|it| it.pattern.key());
         let (automaton, patterns_of) = by_key(keys.zip(0..))?;
@@ -412,10 +388,10 @@ impl Making {
                 set[group / 64] |= 1 << (group % 64);
             }
         }
-        let word_rules = ready.iter().filter(|it| topics[it.topic].of_words());
+        let word_rules = rules.iter().filter(|it| topics[it.topic].of_words());
         let of_words: Vec<usize> = word_rules.flat_map(ReadyRule::groups).collect();
         let is_of_words = |at: usize| has_one(&groups_of[at], &of_words);
-        let digits = DigitRules::of(&self.patterns, &ready, is_of_words)?;
+        let digits = DigitRules::of(&self.patterns, &rules, is_of_words)?;
         let of_words = (0..groups).filter(|it| !rules_of[1][*it].is_empty());
         let word_keys = set_of(&of_words.collect::<Vec<_>>(), groups);
         let mut turns: Vec<usize> =
@@ -433,10 +409,10 @@ impl Making {
             word_tells: set_of(&tells, groups),
             word_topics,
             turns,
-            parts: parts(&ready, &topics),
+            parts: parts(&rules, &topics),
             rules_of,
             of_component,
-            rules: ready,
+            rules,
             topics,
             causes,
             tls,

@@ -2,10 +2,11 @@
 
 use super::cause::CauseRecord;
 use super::mbedtls::TlsMeaning;
-use crate::log::{BootSetting, LogEvent, RecordLevel};
+use crate::log::{LogEvent, RecordLevel, config_option};
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
+use espbench_model::sdkconfig::ConfigOption;
 use serde::Deserialize;
 
 /// A file of rules. Of the rules of one topic that meet a record, the one with the highest priority tells its event.
@@ -100,7 +101,7 @@ pub enum RuleReading {
     /// Strength of the access point, in dBm.
     Strength,
     /// Setting that start-up prints.
-    Setting(BootSetting),
+    Setting(#[serde(deserialize_with = "config_option")] ConfigOption),
     /// Free heap, in bytes.
     FreeHeap,
     /// Clock of the processor, in Hz.
@@ -176,6 +177,9 @@ pub struct Rule {
     /// Levels. Without any the rule is of all, and of lines without a level.
     #[serde(default)]
     pub level: Vec<RecordLevel>,
+    /// Levels of which the rule is not.
+    #[serde(default)]
+    pub not_level: Vec<RecordLevel>,
     /// Who the line speaks of.
     pub speaks_of: RuleRole,
     /// Patterns, of which the message has one: each a text, `@list`, or `tag:` and one of them, which the tag has then.

@@ -316,6 +316,7 @@ impl Rule {
     pub(super) fn is_of_part(&self, level: Option<RecordLevel>, tag: &str) -> bool {
         let has = |tags: &[String]| tags.iter().any(|it| is_tag(it, tag));
         (self.level.is_empty() || level.is_some_and(|it| self.level.contains(&it)))
+            && !level.is_some_and(|it| self.not_level.contains(&it))
             && (self.component.is_empty() || has(&self.component))
             && !has(&self.not_component)
     }

@@ -1,9 +1,7 @@
 //! Single signs: one lost connection, or a log that ends without an address. They are findings of low certainty, and
 //! only where nothing else is found, because each may be usual.
 
-use super::{
-    WEAK_DBM, edge, filled, finding, network, of_reason, parts, remedy_of, weakest, words,
-};
+use super::{WEAK_DBM, edge, filled, finding, network, of_reason, parts, weakest, words};
 use crate::finding::{CauseFinding, Certainty};
 use crate::log::{CourseOf, LogEvent, LogSummary, WordCause};
 use crate::reason::ReasonGroup;
@@ -90,7 +88,7 @@ fn signal(log: &LogSummary) -> Option<CauseFinding> {
     }
     let it = finding(log, "link-signal-edge", is)?;
     let title = filled(&it.title, "{dbm}", best.into());
-    Some(CauseFinding { remedy: remedy_of(ReasonGroup::Signal, 205), ..it.titled(title) })
+    Some(it.titled(title))
 }
 
 /// Returns whether a log ends while the driver asks the access point whose beacons it misses.

@@ -1,7 +1,7 @@
 //! Storage, external memory, updates over the air.
 
 use super::{finding, network};
-use crate::finding::{CauseFinding, Certainty, TroubleCause};
+use crate::finding::{CauseFinding, Certainty};
 use crate::log::{LogEvent, LogSummary, SignName};
 use alloc::vec::Vec;
 
@@ -31,7 +31,7 @@ pub(super) fn findings(log: &LogSummary, out: &mut Vec<CauseFinding>) {
     let any = |it: &LogEvent| matches!(it, LogEvent::UpdateRefused | LogEvent::UpdateFailed);
     if log.count(refused) > 0 {
         out.extend(finding(log, "ota", any));
-    } else if !out.iter().any(|it| it.cause != TroubleCause::Connections) {
+    } else if !out.iter().any(|it| !it.cause.is("connections")) {
         // Without a reason it may follow from what else fails.
         out.extend(finding(log, "ota", any).map(|it| it.sure(Certainty::Low)));
     }

@@ -1,9 +1,10 @@
 //! Findings in programs' own words. They are of low certainty, and come only where nothing else is found:
 //! a line in a known form tells more.
 
-use super::{ReasonGroup, TroubleCause, finding, network, remedy_of};
+use super::{ReasonGroup, TroubleCause, finding, network, shown};
 use crate::finding::CauseFinding;
 use crate::log::{CourseOf, LogEvent, LogSummary, WordCause};
+use crate::matcher::cause::CauseRecord;
 use alloc::vec::Vec;
 
 /// Failures that were made good and still are a finding: they come again and again.
@@ -15,42 +16,13 @@ const STATES: u64 = 3;
 /// Tries to join, with which a log ends, from which on they are a finding.
 const TRIES: u64 = 5;
 
-/// Causes by the names of their findings, the more telling first.
-const CAUSES: [(WordCause, &str); 18] = [
-    (WordCause::Power, "words-power"),
-    (WordCause::Stack, "words-stack"),
-    (WordCause::Watchdog, "words-watchdog"),
-    (WordCause::Heap, "words-heap"),
-    (WordCause::Storage, "words-storage"),
-    (WordCause::Update, "words-update"),
-    (WordCause::EspNowInit, "words-esp-now-init"),
-    (WordCause::PeerNotFound, "words-peer-not-found"),
-    (WordCause::Password, "words-password"),
-    (WordCause::Absent, "words-absent"),
-    (WordCause::NoAddress, "words-no-address"),
-    (WordCause::Refused, "words-refused"),
-    (WordCause::Tls, "words-tls"),
-    (WordCause::Names, "words-names"),
-    (WordCause::WifiCall, "words-wifi-call"),
-    (WordCause::Signal, "words-signal"),
-    (WordCause::LinkFailed, "words-link-failed"),
-    (WordCause::Connections, "words-connections"),
-];
-
-/// Causes whose remedy is that of a reason.
-const REASONS: [(WordCause, ReasonGroup, u8); 3] = [
-    (WordCause::Password, ReasonGroup::Password, 202),
-    (WordCause::Absent, ReasonGroup::Absent, 201),
-    (WordCause::Signal, ReasonGroup::Signal, 205),
-];
-
 pub(super) fn findings(log: &LogSummary, out: &mut Vec<CauseFinding>) {
     if out.is_empty() {
         of_words(log, out);
         return;
     }
     // Where a link ends, connections end with it: their finding does not hide it.
-    if out.iter().all(|it| it.cause == TroubleCause::Connections) {
+    if out.iter().all(|it| it.cause.is("connections")) {
         out.extend(ended(log));
     }
     // A program that does not reach its server may leave the network, to join it anew.
@@ -59,7 +31,7 @@ pub(super) fn findings(log: &LogSummary, out: &mut Vec<CauseFinding>) {
         of_words(log, &mut words);
         let first =
             |it: &[CauseFinding]| it.iter().flat_map(|it| &it.evidence).map(|it| it.line).min();
-        words.retain(|it| SERVERS.contains(&it.cause) || it.cause == TroubleCause::Connections);
+        words.retain(|it| of_server(it) || it.cause.is("connections"));
         if !words.is_empty() && first(&words) < first(out) {
             *out = words;
         }
@@ -67,17 +39,20 @@ pub(super) fn findings(log: &LogSummary, out: &mut Vec<CauseFinding>) {
 }
 
 /// Causes at a server, or on the way to it, that have a name.
-const SERVERS: [TroubleCause; 4] =
-    [TroubleCause::BrokerRefused, TroubleCause::Tls, TroubleCause::Names, TroubleCause::Update];
+const SERVERS: [&str; 4] = ["mqtt-refused", "tls", "dns", "ota"];
+
+/// Returns whether a finding is of one of them.
+fn of_server(it: &CauseFinding) -> bool {
+    SERVERS.iter().any(|name| it.cause.is(name))
+}
 
 /// Finds what programs tell in words of their own.
 fn of_words(log: &LogSummary, out: &mut Vec<CauseFinding>) {
-    for (cause, name) in CAUSES {
-        out.extend(found(log, cause, name));
-    }
+    let records = log.rules.0.causes().filter_map(|it| Some((it.words?, it)));
+    records.for_each(|(cause, record)| out.extend(found(log, cause, record)));
     // A cause with a name hides those that only say that it does not work.
     let link = |it: &CauseFinding| {
-        matches!(it.cause, TroubleCause::Disconnections(_) | TroubleCause::NoAddress)
+        matches!(it.cause, TroubleCause::Disconnections(_)) || it.cause.is("no-address")
     };
     let other = TroubleCause::Disconnections(ReasonGroup::Other);
     if out.iter().any(|it| link(it) && it.cause != other) {
@@ -86,8 +61,8 @@ fn of_words(log: &LogSummary, out: &mut Vec<CauseFinding>) {
     if !out.iter().any(link) {
         out.extend(ended(log));
     }
-    if out.iter().any(|it| SERVERS.contains(&it.cause)) {
-        out.retain(|it| it.cause != TroubleCause::Connections);
+    if out.iter().any(of_server) {
+        out.retain(|it| !it.cause.is("connections"));
     }
 }
 
@@ -117,7 +92,7 @@ fn ended(log: &LogSummary) -> Option<CauseFinding> {
     finding(log, "link-ended", is)
 }
 
-fn found(log: &LogSummary, cause: WordCause, name: &str) -> Option<CauseFinding> {
+fn found(log: &LogSummary, cause: WordCause, record: &'static CauseRecord) -> Option<CauseFinding> {
     let of = |it: &LogEvent, which: WordCause| *it == LogEvent::Words(which);
     let is = |it: &LogEvent| match cause {
         WordCause::LinkFailed => [WordCause::LinkFailed, WordCause::LinkDown, WordCause::LinkTry]
@@ -180,14 +155,7 @@ fn found(log: &LogSummary, cause: WordCause, name: &str) -> Option<CauseFinding>
         WordCause::Storage => count(cause) > 1 || (count(cause) > 0 && !network::linked(log)),
         cause => count(cause) > 0,
     };
-    if !tells {
-        return None;
-    }
-    let it = finding(log, name, is)?;
-    Some(match REASONS.iter().find(|it| it.0 == cause) {
-        Some((_, group, code)) => CauseFinding { remedy: remedy_of(*group, *code), ..it },
-        None => it,
-    })
+    if tells { shown(log, record, is) } else { None }
 }
 
 /// Finds a device that says that it is not joined, and no more.

@@ -115,14 +115,14 @@ fn captured(cause: TroubleCause, scene: CapturedScene) -> Option<(SceneQuestion,
         SceneLoad { frames_hz, air_us, stations }
     };
     match cause {
-        TroubleCause::BusyChannel => {
+        it if it.is("busy-channel") => {
             Some((SceneQuestion::Busy(load(scene.load?)), "a channel without these frames"))
         }
-        TroubleCause::HiddenNodes => {
+        it if it.is("hidden-nodes") => {
             let question = SceneQuestion::Hidden(load(scene.hidden?));
             Some((question, "a place where the two hear each other"))
         }
-        TroubleCause::PowerSave => {
+        it if it.is("power-save") => {
             let dtim = scene.dtim?.clamp(1, 10);
             Some((SceneQuestion::Sleep { max: false, dtim }, "WIFI_PS_NONE"))
         }
@@ -160,12 +160,13 @@ fn of_scene(cause: TroubleCause, it: SceneProof, remedy: String) -> ShownProof {
 /// Returns the scene that shows a cause, as the log tells the link, with the words of its remedy.
 fn question(it: &CauseFinding, log: &LogSummary) -> Option<(SceneQuestion, String)> {
     let events = || log.events.keys();
+    let unheard = events().any(|it| *it == LogEvent::EspNowUnheard);
     match it.cause {
         TroubleCause::Disconnections(_) => {
             let dbm = weakest(log).filter(|it| *it <= WEAK_DBM)?;
             Some((SceneQuestion::Signal(dbm), format!("a link of {NEAR_DBM} dBm")))
         }
-        TroubleCause::PowerSave => {
+        cause if cause.is("power-save") => {
             let dtim = events().filter_map(|it| match it {
                 LogEvent::Dtim(period) => Some(*period),
                 _ => None,
@@ -175,7 +176,7 @@ fn question(it: &CauseFinding, log: &LogSummary) -> Option<(SceneQuestion, Strin
             Some((SceneQuestion::Sleep { max, dtim }, "WIFI_PS_NONE".into()))
         }
         // Without frames of ESP-NOW it is the device's own access point that moved.
-        TroubleCause::ChannelMoved if events().any(|it| *it == LogEvent::EspNowUnheard) => {
+        cause if cause.is("channel-moved") && unheard => {
             let network = events().find_map(|it| match it {
                 LogEvent::Channel(channel) if (1..=13).contains(channel) => Some(*channel),
                 _ => None,
@@ -184,7 +185,7 @@ fn question(it: &CauseFinding, log: &LogSummary) -> Option<(SceneQuestion, Strin
             let peer = if network == 1 { 6 } else { 1 };
             Some((SceneQuestion::Channels { network, peer }, format!("both on channel {network}")))
         }
-        TroubleCause::SlowPhy => {
+        cause if cause.is("slow-phy") => {
             let old = events().any(|it| *it == LogEvent::Phy(PhyGeneration::G));
             let slow = events().any(|it| matches!(it, LogEvent::PhyRate(1000)));
             if slow {
@@ -199,7 +200,7 @@ fn question(it: &CauseFinding, log: &LogSummary) -> Option<(SceneQuestion, Strin
 /// Returns the remedy that the lab can try, with its words.
 fn remedy(it: &CauseFinding) -> Option<(LabRemedy, String)> {
     match it.cause {
-        TroubleCause::PowerSave => Some((LabRemedy::Awake, "WIFI_PS_NONE".into())),
+        cause if cause.is("power-save") => Some((LabRemedy::Awake, "WIFI_PS_NONE".into())),
         TroubleCause::Settings(_) => {
             let option = |it: &espbench_measure::tune::check::SettingChange| {
                 let option = ConfigOption::find(&it.name)?;
@@ -217,46 +218,17 @@ fn remedy(it: &CauseFinding) -> Option<(LabRemedy, String)> {
 /// Says why the lab cannot show the first cause.
 pub(super) fn cannot(diagnosis: &Diagnosis) -> Option<ProofOutcome> {
     let why = match diagnosis.findings.first()?.cause {
-        TroubleCause::Brownout => "it has no supply that falls",
-        TroubleCause::Panic | TroubleCause::StackOverflow | TroubleCause::Watchdog => {
-            "it does not run the program that crashes"
-        }
-        TroubleCause::Heap => "it does not know what else the program keeps on the heap",
-        TroubleCause::SendBuffers => "how fast the program sends is not in the files",
-        TroubleCause::ChannelMoved | TroubleCause::EspNowUnheard | TroubleCause::EspNow(_) => {
-            "channels and places of the peers are not in the files"
-        }
         TroubleCause::Disconnections(_) => {
             "what the access point and the air did is not in the files, nor a weak signal"
         }
-        TroubleCause::Connections => "what the server does is not in the files",
         TroubleCause::OtherBuild => "a build is not the lab's",
         TroubleCause::Losses(_) | TroubleCause::CellsFailed => {
             "the run has its own record: espbench run --on sim carries its plan out in the lab"
         }
-        TroubleCause::HiddenNodes
-        | TroubleCause::BusyChannel
-        | TroubleCause::WeakSignal
-        | TroubleCause::Interference
-        | TroubleCause::TcpZeroWindow
-        | TroubleCause::TcpWindow
-        | TroubleCause::TcpLosses => "a capture does not tell the settings of who sends",
-        TroubleCause::Flash | TroubleCause::Storage | TroubleCause::ExternalMemory => {
-            "its devices always have firmware, and no flash or PSRAM that fails"
+        TroubleCause::Named(it) => {
+            it.0.lab.as_deref().unwrap_or("its devices do not run that part of the program")
         }
-        TroubleCause::Update => "it does not write firmware",
-        TroubleCause::MemoryCorrupted => {
-            "it does not run the program that writes beyond its memory"
-        }
-        TroubleCause::NoAddress => "what the DHCP server did is not in the files",
-        TroubleCause::Names => "what the DNS server did is not in the files",
-        TroubleCause::Tls => "it has no certificates",
-        TroubleCause::BrokerRefused => "the broker's users are not in the files",
-        TroubleCause::WifiCalls => "it does not run the program that calls the driver",
-        TroubleCause::Named(_) => "its devices do not run that part of the program",
-        TroubleCause::PowerSave | TroubleCause::SlowPhy | TroubleCause::Settings(_) => {
-            "what the files tell is not enough to set the lab up for it"
-        }
+        TroubleCause::Settings(_) => "what the files tell is not enough to set the lab up for it",
     };
     Some(ProofOutcome::CannotShow(why.into()))
 }
