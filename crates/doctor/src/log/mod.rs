@@ -18,7 +18,6 @@
 //! | `record` | records of a line |
 //! | `scan` | networks of a scan: those whose security is too old, and the one that is to be joined |
 //! | `session` | sessions of a program, by the tags of its tasks |
-//! | `setting` | settings that start-up prints |
 //! | `silence` | what has to come behind a line, and does not, or comes as a line of its own |
 //! | `summary` | counts and settings of a whole log |
 //! | `traceback` | backtraces of Python |

@@ -422,7 +422,11 @@ impl Page {
         }
         let is_one = report.glance.len() == 1 || parts::together(&report.glance).is_some();
         let most = ADVICE[usize::from(!is_one)];
-        let kinds = Warning::by_kind(&report.warnings);
+        // Of several suites one figure each is shown, and others have no advice here.
+        let is_table = is_one || parts::are_few(&report.glance);
+        let is_shown = |it: &&Warning| is_table || !it.advice.is_of_figure();
+        let shown: Vec<Warning> = report.warnings.iter().filter(is_shown).cloned().collect();
+        let kinds = Warning::by_kind(&shown);
         for kind in kinds.iter().take(most) {
             let worst = Warning::worst(kind);
             let [seen, _, what] = worst.advice.parts();

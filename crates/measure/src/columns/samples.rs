@@ -91,7 +91,8 @@ samples! { PROBES Probe
     "cause" "" Text |it| cause(it), "Cause of a loss: `collision`, `no-buffers`, `unknown`."
     "round_trip_s" "s" Number |it| span(it.sent, it.received), "received_s - sent_s."
     "response_s" "s" Number |it| span(Some(it.due), it.received),
-        "received_s - due_s, which holds the wait of a sender that fell behind."
+        "received_s - due_s, which holds the wait of a sender that fell behind. `rtt_exact_*` of ESP-NOW is of this one: its component \
+         counts from the call, and what it waits before sending is a part."
 }
 
 samples! { INTERVALS Interval

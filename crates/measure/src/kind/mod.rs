@@ -104,6 +104,10 @@ pub(crate) trait TestKind {
     fn length(&self) -> Option<Setting> {
         None
     }
+    /// Returns the number of devices, to change it, of a test among as many as one likes whose lab does not say it.
+    fn devices_mut(&mut self) -> Option<&mut u16> {
+        None
+    }
     /// Says a setting of a plan's cell in this kind's own way; `None` where the usual words do.
     fn word(&self, _setting: &Setting) -> Option<SettingWords> {
         None

@@ -1,6 +1,7 @@
 //! Places of a lab's devices: what a plan says of them, and what it leaves to the lab's file.
 
 use super::{Plan, PlanSet, print};
+use crate::kind;
 use crate::kind::esp_now::{serves_many, test_name};
 use alloc::format;
 use alloc::string::String;
@@ -40,7 +41,11 @@ impl PlacesAsked {
                 it.lab.distance_m = self.distance_m.or(it.lab.distance_m);
                 it.lab.devices = self.devices.or(it.lab.devices);
             }
-            _ => {}
+            other => {
+                if let Some((own, asked)) = kind::of_mut(other).devices_mut().zip(self.devices) {
+                    *own = asked;
+                }
+            }
         }
     }
 }
@@ -50,7 +55,10 @@ fn takes_devices(work: &Workload) -> bool {
     match work {
         Workload::EspNow(it) => serves_many(it.test),
         Workload::Wifi(_) => true,
-        _ => false,
+        other => {
+            let mut work = *other;
+            kind::of_mut(&mut work).devices_mut().is_some()
+        }
     }
 }
 

@@ -210,7 +210,7 @@ impl Builder {
         self.digests = pool::digests(self.digests);
         let losses = pool::losses(self.losses);
         test_facts::add_losses(&mut self.digests, &losses);
-        shorten(&mut self.digests);
+        shorten(&mut self.digests, &mut warnings);
         let mut ours: Vec<Cell> = self.digests.iter().flat_map(|d| d.cells.clone()).collect();
         let over_cells: Vec<Cell> = kind::all().flat_map(|it| it.over_cells(&ours)).collect();
         ours.extend(over_cells);

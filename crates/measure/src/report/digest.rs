@@ -11,6 +11,7 @@ use crate::report::stations::Stations;
 use crate::run::Recorded;
 use crate::series;
 use crate::settings::{SettingKey, Settings};
+use crate::warning::Warning;
 use crate::wifi;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -136,8 +137,9 @@ impl Digest {
     }
 }
 
-/// Adds their length to the settings of cells that nothing else tells apart.
-fn add_lengths(digests: &mut [Digest]) {
+/// Adds their length to the settings of cells that nothing else tells apart, and returns where these are.
+fn add_lengths(digests: &mut [Digest]) -> Vec<usize> {
+    let mut changed = Vec::new();
     let mut named: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for (at, digest) in digests.iter().enumerate() {
         named.entry(digest.place()).or_default().push(at);
@@ -150,13 +152,22 @@ fn add_lengths(digests: &mut [Digest]) {
         }
         for (at, length) in same.into_iter().zip(lengths) {
             digests[at].settings.extend(length);
+            changed.push(at);
         }
     }
+    changed
 }
 
-/// Separates what tells the cells of a kind apart from what they share, so that names stay short.
-pub(crate) fn shorten(digests: &mut [Digest]) {
-    add_lengths(digests);
+/// Separates what tells the cells of a kind apart from what they share, so that names stay short;
+/// warnings have the names of their cells.
+pub(crate) fn shorten(digests: &mut [Digest], warnings: &mut [Warning]) {
+    let named = add_lengths(digests);
+    for warning in warnings {
+        let is_of = |at: &&usize| digests[**at].ordinal + 1 == warning.cell;
+        if let Some(at) = named.iter().find(is_of) {
+            warning.place = digests[*at].place();
+        }
+    }
     for kind in kind::all().map(TestKind::name) {
         let of_kind = || digests.iter().filter(|d| d.workload.kind() == kind);
         let shared = Settings::shared(of_kind().map(|d| &d.settings));

@@ -344,8 +344,17 @@ fn parts_of(kind: &str, goal: Option<Goal>, cells: &[Digest], plan: &[&Digest]) 
 /// Returns the metrics that lead: those of the goal first.
 fn headlines(kind: &str, goal: Option<Goal>, cells: &[Digest], plan: &[&Digest]) -> Vec<Headline> {
     let mut all = candidates(kind, goal, cells, plan);
-    all.truncate(METRICS);
+    // What is lost is not left out for want of a column.
+    let lost = all.iter().skip(METRICS).copied().find(|it| tells_of_loss(it, cells));
+    all.truncate(if lost.is_some() { METRICS - 1 } else { METRICS });
+    all.extend(lost);
     all
+}
+
+/// Returns whether a figure says of some cell that something was lost.
+fn tells_of_loss(headline: &Headline, cells: &[Digest]) -> bool {
+    let lost = |digest: &Digest| digest.cell(headline.metric).and_then(|it| it.value);
+    headline.goal == Goal::Loss && cells.iter().any(|digest| lost(digest) > Some(0.0))
 }
 
 /// Returns the metrics that some cell has a value of, in the order in which they lead.

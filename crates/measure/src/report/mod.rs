@@ -24,7 +24,7 @@ mod fitted;
 mod glance;
 mod headlines;
 mod losses;
-mod pool;
+pub(crate) mod pool;
 mod sections;
 mod set_of_lab;
 pub(crate) mod stations;

@@ -31,7 +31,7 @@ pub(super) fn digests(all: Vec<Digest>) -> Vec<Digest> {
 }
 
 /// Pools at least one repetition into one digest.
-pub(super) fn one(repetitions: &[&Digest]) -> Digest {
+pub(crate) fn one(repetitions: &[&Digest]) -> Digest {
     let first = repetitions[0];
     if repetitions.len() == 1 {
         return first.clone();

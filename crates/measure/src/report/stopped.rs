@@ -72,12 +72,13 @@ impl StoppedWith {
         }
     }
 
-    /// Returns the words behind how far the cell had come.
-    const fn words(self) -> &'static str {
+    /// Returns the words behind how far the cell had come; beside others they are of this one.
+    const fn words(self, is_only: bool) -> &'static str {
         match self {
             Self::Figures => "",
             Self::IdleLink => ": only the idle link was measured",
-            Self::NoMessage | Self::Nothing => ": nothing was measured",
+            Self::NoMessage | Self::Nothing if is_only => ": nothing was measured",
+            Self::NoMessage | Self::Nothing => ": nothing of it was measured",
         }
     }
 }
@@ -164,8 +165,8 @@ impl Report {
                 cells(not_begun)
             ));
         };
-        let place =
-            if self.losses.len() > 1 { format!(" in {}", first.place) } else { String::new() };
+        let is_only = self.losses.len() <= 1;
+        let place = if is_only { String::new() } else { format!(" in {}", first.place) };
         let further = match not_begun {
             0 => String::new(),
             n => format!("; {} not begun", cells(n)),
@@ -173,7 +174,7 @@ impl Report {
         // The time of listening begins with the first message.
         let (when, but) = match first.with {
             StoppedWith::NoMessage => ("before the first message came".into(), ""),
-            with => (format!("after {}", first.words(self.run.origin)), with.words()),
+            with => (format!("after {}", first.words(self.run.origin)), with.words(is_only)),
         };
         Some(format!("Stopped {when}{place}{but}{further}. All of it: {resume}"))
     }

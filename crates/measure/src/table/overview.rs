@@ -5,7 +5,7 @@ use crate::cell::Cell;
 use crate::digits;
 use crate::kind;
 use crate::report::digest::{Digest, Material};
-use crate::report::retain_sound;
+use crate::report::{pool, retain_sound};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -20,7 +20,10 @@ pub(crate) fn table(material: &Material<'_>) -> Option<Table> {
         let all = material.of_kind(kind.name());
         let mut headlines = kind.headlines().to_vec();
         retain_sound(&mut headlines, &all);
-        let digests = chosen(all);
+        // All repetitions of a cell are one answer, as on the first screen.
+        let pooled: Vec<Digest> =
+            all.chunk_by(|a, b| a.ordinal == b.ordinal).map(pool::one).collect();
+        let digests = chosen(pooled.iter().collect());
         let many = digests.len() > MANY;
         for digest in digests {
             for it in headlines.iter().filter(|it| !many || it.metric != "loss") {

@@ -73,6 +73,13 @@ fn notes(digest: &Digest) -> Vec<String> {
         )
     };
     let mut notes: Vec<String> = fairness.map(index).into_iter().collect();
+    if digest.stations.0.iter().any(|it| it.delivered.is_some()) {
+        notes.push(
+            "Each station's throughput is of its own time, from when it began; all together are of one time, and have \
+             less where some begin late."
+                .into(),
+        );
+    }
     if digest.stations.0.iter().any(|it| it.refused.is_some()) {
         notes.push("Lost is of what was sent; what sendto refused was not.".into());
     }

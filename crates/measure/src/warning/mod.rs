@@ -144,6 +144,12 @@ impl Advice {
         }
     }
 
+    /// Returns whether the advice is of one figure, beside which alone it tells something.
+    #[must_use]
+    pub const fn is_of_figure(&self) -> bool {
+        matches!(self, Self::FewSamples { .. } | Self::ClockTooCoarse { .. })
+    }
+
     /// Returns how much the advice matters: the largest is to be read first. Each kind has its own.
     #[must_use]
     pub const fn weight(&self) -> u8 {

@@ -272,7 +272,7 @@ fn keys_of_esp_now() {
         (r#"test = "one-way""#, &["esp-now, one way, unicast, 230 B, 3 m"][..]),
         (
             "test = \"throughput\"\ntime = \"5 s\"",
-            &["esp-now, throughput, unicast, 230 B, 3 m"][..],
+            &["esp-now, throughput, unicast, 230 B, 3 m, 5 s"][..],
         ),
         (
             "test = \"multi-ping\"\ndevices = [1, 10]",
@@ -296,7 +296,7 @@ fn keys_of_esp_now() {
                 "esp-now, round trip, unicast, 230 B, 3 m",
             ][..],
         ),
-        ("count = 7", &["esp-now, round trip, unicast, 230 B, 3 m"][..]),
+        ("count = 7", &["esp-now, round trip, unicast, 230 B, 3 m, 7 pings"][..]),
         (r#"distance = "3 m""#, &["esp-now, round trip, unicast, 230 B, 3 m"][..]),
         (r#"distance = "1 m to 5 m""#, &["esp-now, round trip, unicast, 230 B, 1 m to 5 m"][..]),
         (

@@ -177,8 +177,8 @@ impl ListenPump<'_> {
         if self.listener.topics().next().is_none() && self.listener.listened() == Duration::ZERO {
             return what.to_owned();
         }
-        let [heard, all] = [self.listener.listened(), work.time].map(print_duration);
-        format!("{what} after {heard} of {all}: the figures are of that time")
+        let (heard, all) = (self.listener.listened().as_secs_f64(), print_duration(work.time));
+        format!("{what} after {heard:.3} s of {all}: the figures are of that time")
     }
 
     /// Names the missing numbers, with their topics where there are several.

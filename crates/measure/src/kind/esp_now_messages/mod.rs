@@ -111,6 +111,10 @@ impl TestKind for EspNowMessages {
         Some(EspNowMessages::probes(self))
     }
 
+    fn devices_mut(&mut self) -> Option<&mut u16> {
+        (self.pattern != MessagePattern::RelayLine).then_some(&mut self.devices)
+    }
+
     fn settings(&self) -> Settings {
         let is_line = self.pattern == MessagePattern::RelayLine;
         let devices = u32::from(self.devices);

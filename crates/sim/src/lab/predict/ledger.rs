@@ -61,24 +61,33 @@ struct SenderQueue {
 /// Time in which something is on the air: what overlaps counts once.
 #[derive(Debug, Default)]
 struct BusyTime {
-    /// Stretches that do not overlap, in the order of their ends.
-    stretches: Vec<(u64, u64)>,
+    /// Stretches that do not overlap, in the order of their ends: the last of them, which a frame may still reach into.
+    stretches: VecDeque<(u64, u64)>,
+    /// Nanoseconds of the stretches before those.
+    settled: u64,
 }
+
+/// Stretches that are kept apart: no frame is as long as so many.
+const STRETCHES: usize = 16_384;
 
 impl BusyTime {
     /// Adds a stretch; they come in the order of their ends.
     fn add(&mut self, begin: u64, end: u64) {
         let mut begin = begin;
-        while let Some(&(earlier, _)) = self.stretches.last().filter(|last| last.1 >= begin) {
+        while let Some(&(earlier, _)) = self.stretches.back().filter(|last| last.1 >= begin) {
             begin = begin.min(earlier);
-            self.stretches.pop();
+            self.stretches.pop_back();
         }
-        self.stretches.push((begin, end));
+        self.stretches.push_back((begin, end));
+        if self.stretches.len() > STRETCHES {
+            self.settled += self.stretches.pop_front().map_or(0, |(begin, end)| end - begin);
+        }
     }
 
     /// Returns the whole time.
     fn total(&self) -> Duration {
-        Duration::from_nanos(self.stretches.iter().map(|(begin, end)| end - begin).sum())
+        let apart: u64 = self.stretches.iter().map(|(begin, end)| end - begin).sum();
+        Duration::from_nanos(self.settled + apart)
     }
 }
 
@@ -424,6 +433,20 @@ mod tests {
     use super::*;
     use espbench_model::workload::EspNowCast;
     use proptest::prelude::*;
+
+    /// A day of beacons took gigabytes.
+    #[test]
+    fn busy_time_is_counted_in_bounded_memory() {
+        let mut busy = BusyTime::default();
+        let number = 5 * STRETCHES as u64;
+        for beacon in 0..number {
+            busy.add(beacon * 100, beacon * 100 + 10);
+            // What overlaps the last counts once.
+            busy.add(beacon * 100 + 5, beacon * 100 + 12);
+        }
+        assert_eq!(busy.total(), Duration::from_nanos(number * 12));
+        assert!(busy.stretches.len() <= STRETCHES);
+    }
 
     proptest! {
         /// Whatever overlaps: the devices' part is none of more than the busy time, which is none of more than

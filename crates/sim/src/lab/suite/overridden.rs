@@ -91,7 +91,16 @@ pub(super) fn of(
             }
             lab_of_nodes(workload, &file, &mut list);
         }
-        Workload::RawEspNow(_) | Workload::EspNowMessages(_) if !workload.lab().is_empty() => {
+        Workload::RawEspNow(work) if named || !work.lab.is_empty() => {
+            let file = library.scene(lab, &Default::default(), 1)?;
+            if named && !work.lab.open.distance {
+                let (nearest, farthest) = file.reach_m();
+                let metres = f64::from(work.distance_m);
+                list.add((DISTANCE, "m"), range(metres, metres), range(nearest, farthest));
+            }
+            lab_of_nodes(workload, &file, &mut list);
+        }
+        Workload::EspNowMessages(work) if !work.lab.is_empty() => {
             let file = library.scene(lab, &Default::default(), 1)?;
             lab_of_nodes(workload, &file, &mut list);
         }
