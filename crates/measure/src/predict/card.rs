@@ -298,8 +298,10 @@ impl PredictAnswer {
             PredictQuestion::Fleet => self.points.last(),
             PredictQuestion::LargestFleet(search) => {
                 // Where nothing holds, the smallest shows why.
-                let best = search.largest.best.unwrap_or(1);
-                self.points.iter().find(|it| it.setting.devices == best)
+                let is_best = |it: &&PointEstimates| {
+                    search.largest.best.is_none_or(|n| it.setting.devices == n)
+                };
+                self.points.iter().find(is_best)
             }
             PredictQuestion::Range(_) => None,
             PredictQuestion::OnAir(force) => {
