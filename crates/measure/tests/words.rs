@@ -51,9 +51,16 @@ fn quantities_come_in_their_base_unit() {
     }
 }
 
+/// Asserts that each text is no quantity of its dimension, and that this is said.
+fn assert_refused(cases: &[(Dimension, &str, &str)]) {
+    for (dimension, text, said) in cases {
+        assert_eq!(units::parse(text, *dimension), Err((*said).into()), "{text}");
+    }
+}
+
 #[test]
-fn quantities_that_are_none_say_what_would_do() {
-    for (dimension, text, said) in [
+fn times_that_are_none_say_what_would_do() {
+    assert_refused(&[
         (
             Dimension::Time,
             "1 D",
@@ -93,6 +100,12 @@ fn quantities_that_are_none_say_what_would_do() {
             "`ms s` is not a unit of time: use one of ns, us, µs, ms, s, min, h, d",
         ),
         (Dimension::Time, "", "`` is not a time: write a number and a unit, such as `10 ns`"),
+    ]);
+}
+
+#[test]
+fn quantities_that_are_none_say_what_would_do() {
+    assert_refused(&[
         (
             Dimension::BitRate,
             "40 Mbps",
@@ -132,9 +145,7 @@ fn quantities_that_are_none_say_what_would_do() {
         (Dimension::Charge, "1 mAh", "`mAh` is not a unit of charge: use one of mC, uC, mAs, C"),
         (Dimension::Charge, "1 nC", "`nC` is not a unit of charge: use one of mC, uC, mAs, C"),
         (Dimension::Charge, "2 Ah", "`Ah` is not a unit of charge: use one of mC, uC, mAs, C"),
-    ] {
-        assert_eq!(units::parse(text, dimension), Err(said.into()), "{text}");
-    }
+    ]);
 }
 
 #[test]
