@@ -221,5 +221,5 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let answer = predict::rate(&predictor, devices, &args.phy_rates.modes, &mut rooms)?;
     rooms.end();
     super::readable(&answer)?;
-    write("rate", common, &predictor, &answer, &rooms)
+    write("rate", &args.common, &predictor, &answer, &rooms)
 }
