@@ -112,6 +112,14 @@ pub struct PredictionRow {
     pub cost: Option<RateCost>,
     /// Place among the rows.
     pub standing: RowStanding,
+    /// True of one that ties by a wider interval than that of a row with a better estimate, which is behind.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub is_less_certain: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+const fn is_false(flag: &bool) -> bool {
+    !*flag
 }
 
 /// A rate's part in an answer about the one on the air.
@@ -356,6 +364,7 @@ impl PredictAnswer {
                 charge_uc: value(&point.charge_uc()),
             }),
             standing,
+            is_less_certain: false,
         }
     }
 
