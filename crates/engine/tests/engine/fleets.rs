@@ -181,7 +181,7 @@ proptest! {
         let first = answer.points.iter().find(|it| Some(it.setting.devices) > best);
         let of = |it: &&PointEstimates| [best, last].contains(&Some(it.setting.devices));
         for point in answer.points.iter().filter(of).chain(first) {
-            prop_assert!(point.rooms >= Effort::default().rooms.into(), "{}", told);
+            prop_assert!(point.rooms >= Effort::default().rooms, "{}", told);
         }
     }
 }

@@ -122,6 +122,7 @@ fn median(values: Vec<f64>) -> Option<f64> {
 mod tests {
     use super::*;
     use crate::cell::Identity;
+    use core::slice::from_ref;
     use espbench_stats::Estimate;
 
     /// One figure that no interval stands by is not compared: it is no figure of which no difference was shown.
@@ -140,7 +141,7 @@ mod tests {
         };
         let published = cell(37.7, None, Origin::Published);
         let of = |ours: Cell| {
-            let pairs = compare::compare(&[ours.clone()], &[published.clone()]);
+            let pairs = compare::compare(from_ref(&ours), from_ref(&published));
             agreement(&[&ours], &pairs).expect("a pair")
         };
         let alone = of(cell(23_100.0, None, Origin::Measured));
