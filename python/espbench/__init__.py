@@ -209,7 +209,8 @@ def predict(question: str = "fleet", *, progress: _Progress = None, **flags: Unp
     flags: those of `espbench predict QUESTION`, such as devices=60, every="5s", payload=50 (bytes), room="home",
         battery="2xAA", loss="1%", p99="50ms". A list is several values: devices=[5, 10].
 
-    The result has latency in ms, loss in percent, range in m, charge in uC and battery life in h.
+    The result has latency in ms, loss in percent, range in m, charge in uC and battery life in h. Its status is 1 where
+    limits that were given (loss=, p99=) are broken, 2 where nothing could be found out.
     """
     if question not in ("fleet", "rate", "range", "frames", "compare"):
         raise ValueError(f"there is no question {question!r}: ask for 'fleet', 'rate', 'range', 'frames' or 'compare'")

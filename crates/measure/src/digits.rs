@@ -158,6 +158,13 @@ pub fn three(value: f64) -> String {
     significant(value, 3).to_string()
 }
 
+/// Prints a ratio to two decimal places, and where these are too few or too many of it, to three significant digits:
+/// `1.02`, `0.0015`, `613`.
+#[must_use]
+pub fn ratio(value: f64) -> String {
+    if (0.1..100.0).contains(&value) { format!("{value:.2}") } else { three(value) }
+}
+
 /// Prints the nearest number of two significant digits: what the currents and times of a datasheet are worth.
 #[must_use]
 pub fn two(value: f64) -> String {
@@ -239,6 +246,21 @@ fn rounded(value: f64, decimals: i32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_ratio_has_the_digits_that_tell_what_it_is() {
+        for (value, text) in [
+            (1.0, "1.00"),
+            (0.974, "0.97"),
+            (12.345, "12.35"),
+            (612.75, "613"),
+            (0.001_512, "0.00151"),
+            (0.0015, "0.0015"),
+            (0.0, "0"),
+        ] {
+            assert_eq!(ratio(value), text);
+        }
+    }
 
     #[test]
     fn a_mean_of_counts_has_the_digits_of_other_figures() {

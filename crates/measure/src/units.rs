@@ -57,6 +57,7 @@ impl Dimension {
                 ("s", 1.0),
                 ("min", 60.0),
                 ("h", 3600.0),
+                ("d", 86_400.0),
             ],
             Self::BitRate => &[("bit/s", 1.0), ("kbit/s", 1e3), ("Mbit/s", 1e6), ("Gbit/s", 1e9)],
             Self::Size => &[
@@ -250,6 +251,12 @@ mod tests {
         assert_eq!(parse("1 %", Dimension::Proportion), Ok(0.01));
         assert_eq!(duration("1_000 us"), Ok(Duration::from_millis(1)));
         assert_eq!(duration("0.5ms"), Ok(Duration::from_micros(500)));
+        assert_eq!(duration("1d"), duration("24h"));
+        assert_eq!(
+            print_duration(Duration::from_secs(86_400)),
+            "24 h",
+            "days are read, not printed"
+        );
     }
 
     #[test]
@@ -275,10 +282,10 @@ mod tests {
     #[test]
     fn what_is_wrong_is_said_with_what_would_do() {
         let error = |text| duration(text).unwrap_err();
-        assert_eq!(error("10"), "`10` has no unit: add one of ns, us, µs, ms, s, min, h");
+        assert_eq!(error("10"), "`10` has no unit: add one of ns, us, µs, ms, s, min, h, d");
         assert_eq!(
             error("10 MB"),
-            "`MB` is not a unit of time: use one of ns, us, µs, ms, s, min, h"
+            "`MB` is not a unit of time: use one of ns, us, µs, ms, s, min, h, d"
         );
         assert!(error("soon").starts_with("`soon` is not a time: write a number and a unit"));
         assert!(error("-1 s").contains("must not be negative"));

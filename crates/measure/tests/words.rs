@@ -51,17 +51,28 @@ fn quantities_come_in_their_base_unit() {
     }
 }
 
+/// Asserts that each text is no quantity of its dimension, and that this is said.
+fn assert_refused(cases: &[(Dimension, &str, &str)]) {
+    for (dimension, text, said) in cases {
+        assert_eq!(units::parse(text, *dimension), Err((*said).into()), "{text}");
+    }
+}
+
 #[test]
-fn quantities_that_are_none_say_what_would_do() {
-    for (dimension, text, said) in [
-        (Dimension::Time, "1 d", "`d` is not a unit of time: use one of ns, us, µs, ms, s, min, h"),
+fn times_that_are_none_say_what_would_do() {
+    assert_refused(&[
+        (
+            Dimension::Time,
+            "1 D",
+            "`D` is not a unit of time: use one of ns, us, µs, ms, s, min, h, d",
+        ),
         (
             Dimension::Time,
             "1 sec",
-            "`sec` is not a unit of time: use one of ns, us, µs, ms, s, min, h",
+            "`sec` is not a unit of time: use one of ns, us, µs, ms, s, min, h, d",
         ),
         (Dimension::Time, "s", "`s` is not a time: write a number and a unit, such as `10 ns`"),
-        (Dimension::Time, "5", "`5` has no unit: add one of ns, us, µs, ms, s, min, h"),
+        (Dimension::Time, "5", "`5` has no unit: add one of ns, us, µs, ms, s, min, h, d"),
         (
             Dimension::Time,
             "--5 s",
@@ -70,7 +81,7 @@ fn quantities_that_are_none_say_what_would_do() {
         (
             Dimension::Time,
             "1e s",
-            "`e s` is not a unit of time: use one of ns, us, µs, ms, s, min, h",
+            "`e s` is not a unit of time: use one of ns, us, µs, ms, s, min, h, d",
         ),
         (Dimension::Time, "1e400 s", "`1e400 s` must not be negative or infinite"),
         (
@@ -78,13 +89,23 @@ fn quantities_that_are_none_say_what_would_do() {
             "NaN s",
             "`NaN s` is not a time: write a number and a unit, such as `10 ns`",
         ),
-        (Dimension::Time, "1 S", "`S` is not a unit of time: use one of ns, us, µs, ms, s, min, h"),
+        (
+            Dimension::Time,
+            "1 S",
+            "`S` is not a unit of time: use one of ns, us, µs, ms, s, min, h, d",
+        ),
         (
             Dimension::Time,
             "10 ms s",
-            "`ms s` is not a unit of time: use one of ns, us, µs, ms, s, min, h",
+            "`ms s` is not a unit of time: use one of ns, us, µs, ms, s, min, h, d",
         ),
         (Dimension::Time, "", "`` is not a time: write a number and a unit, such as `10 ns`"),
+    ]);
+}
+
+#[test]
+fn quantities_that_are_none_say_what_would_do() {
+    assert_refused(&[
         (
             Dimension::BitRate,
             "40 Mbps",
@@ -124,9 +145,7 @@ fn quantities_that_are_none_say_what_would_do() {
         (Dimension::Charge, "1 mAh", "`mAh` is not a unit of charge: use one of mC, uC, mAs, C"),
         (Dimension::Charge, "1 nC", "`nC` is not a unit of charge: use one of mC, uC, mAs, C"),
         (Dimension::Charge, "2 Ah", "`Ah` is not a unit of charge: use one of mC, uC, mAs, C"),
-    ] {
-        assert_eq!(units::parse(text, dimension), Err(said.into()), "{text}");
-    }
+    ]);
 }
 
 #[test]
@@ -321,7 +340,7 @@ fn wants_that_cannot_be_say_why() {
         ("tcp-tx>=1ms", "`ms` is not a unit of bit rate: use one of bit/s, kbit/s, Mbit/s, Gbit/s"),
         ("tcptx>=1Mbit/s", "`tcptx` is no goal that --want knows; did you mean tcp-tx?"),
         ("udp-latency>=10ms", "of udp-latency less is better: write udp-latency<=…"),
-        ("udp-latency<=10", "`10` has no unit: add one of ns, us, µs, ms, s, min, h"),
+        ("udp-latency<=10", "`10` has no unit: add one of ns, us, µs, ms, s, min, h, d"),
         ("current>=5mA", "of current less is better: write current<=…"),
         ("current<=5V", "`5V` is no value of current: write a number and a unit, as 5mA"),
         ("battery<=30d", "of battery more is better: write battery>=…"),

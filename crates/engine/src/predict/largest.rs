@@ -1,7 +1,8 @@
 //! The largest fleet that keeps limits.
 //!
-//! Bounded by the channel, whose time the messages take one after the other; searched by bisection.
-//! Each number is looked at in few rooms first, and in more while its intervals leave it in doubt. The
+//! Bounded by the channel, whose time the messages take one after the other; begun with few devices, so that a
+//! time that is over cuts off large fleets, and searched by bisection. Each number is looked at in few rooms
+//! first, and in more while its intervals leave it in doubt; the numbers that decide have as many as any. The
 //! search has so much work to spend, in the unit of [`Predictor::weight`], and so its answer does not
 //! depend on the machine, unless that is so slow that the time is over first.
 
@@ -22,9 +23,6 @@ const LOOK: u32 = 4;
 
 /// Rooms of a number in doubt at most, in those of a figure.
 const DOUBT: u32 = 4;
-
-/// Part of the channel's capacity that the search begins with: a DCF gives little more.
-const GUESS: f64 = 0.7;
 
 /// Work of a search for each second that it may take: a machine with a core to spare is done in time.
 const WORK: f64 = 0.7;
@@ -61,7 +59,7 @@ pub fn largest_fleet(
     let budget = limits.time.mul_f64(WORK);
     let trials = BTreeMap::new();
     let mut tries = Tries { predictor, mode, budget, spent: Duration::ZERO, trials };
-    let guess = tries.guess(&bound);
+    let guess = tries.fewest(&bound);
     let mut search = FleetSearch::new(1, bound.devices).guessing(guess);
     if bound.is_capacity() {
         search = search.closed();
@@ -72,7 +70,9 @@ pub fn largest_fleet(
     runner.begin_search(predictor, &tries.case(guess.min(SAMPLE)), &plan)?;
     let end = tries.search(&mut search, runner)?;
     let largest = search.largest();
-    let devices = largest.best.map_or_else(|| "no device".into(), count);
+    // The title names the devices that the figures are of: where none holds, the fewest that were tried.
+    let told = largest.best.or_else(|| tries.trials.keys().next().copied());
+    let devices = told.map_or_else(|| "no device".into(), count);
     let question = PredictQuestion::LargestFleet(FleetSearched { largest, bound, end });
     let mut answer = predictor.answer(question, &devices, &format!("at {mode}"));
     answer.notes.extend(tries.note());
@@ -115,20 +115,13 @@ impl Tries<'_> {
         self.predictor.setup().effort.rooms.div_ceil(LOOK).max(2)
     }
 
-    /// Returns the number to begin with: below the channel's capacity, and none that takes too much of
-    /// the work.
-    fn guess(&self, bound: &FleetBound) -> u32 {
-        let mut guess = ((GUESS * f64::from(bound.capacity)) as u32).clamp(1, bound.devices);
-        let takes = |devices| self.predictor.weight(&self.case(devices)) * self.look();
-        while guess > 1 && takes(guess) > self.budget / FIRST {
-            let fewer = guess - guess.div_ceil(10);
-            // Few devices that send seldom are watched longer.
-            if takes(fewer) > takes(guess) {
-                break;
-            }
-            guess = fewer;
-        }
-        guess
+    /// Returns the number to begin with: the fewest that take no large part of the work, as few that send
+    /// seldom and are watched for long do; where all do, those that take least.
+    fn fewest(&self, bound: &FleetBound) -> u32 {
+        let takes = |devices: &u32| self.predictor.weight(&self.case(*devices)) * self.look();
+        let all = || (0..u32::BITS).map(|it| 1 << it).take_while(|it| *it <= bound.devices);
+        let is_little = |it: &u32| takes(it) <= self.budget / FIRST;
+        all().find(is_little).or_else(|| all().min_by_key(takes)).unwrap_or(1)
     }
 
     /// Tries one number after the other.
@@ -139,7 +132,7 @@ impl Tries<'_> {
     ) -> Result<SearchEnd, PredictError> {
         loop {
             let left = search.left();
-            // What the answer is about has its full number of rooms.
+            // What the answer rests on has its full number of rooms.
             let Some(devices) = search.next().or_else(|| self.shallow(search)) else {
                 return Ok(SearchEnd::Found);
             };
@@ -162,11 +155,11 @@ impl Tries<'_> {
         self.budget.saturating_sub(self.spent)
     }
 
-    /// Returns the answer's number, where it has not all of its rooms yet.
+    /// Returns a number that the answer rests on and that has not all of its rooms yet: no few of them decide.
     fn shallow(&self, search: &FleetSearch) -> Option<u32> {
-        let best = search.largest().best?;
-        let has = self.trials.get(&best).map_or(0, Vec::len) as u32;
-        (has < self.predictor.setup().effort.rooms).then_some(best)
+        let effort = self.predictor.setup().effort.rooms;
+        let has = |devices: &u32| self.trials.get(devices).map_or(0, Vec::len) as u32;
+        search.deciding().find(|it| has(it) < effort)
     }
 
     /// Simulates a number until it stands clearly, or as long as is worth it; `None` where there was

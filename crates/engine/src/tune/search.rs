@@ -161,7 +161,9 @@ impl Afterwards<'_> {
         'attempts: for index in self.search.ranked().into_iter().take(ATTEMPTS) {
             let whole = self.search.tried()[index].candidate;
             let pruned = self.pruned(whole, self.search.missing(index))?;
-            let mut all = alloc::vec![self.tightened(pruned)?, pruned, whole];
+            // The least that is enough is recommended; where new seeds say that it is not, one step more.
+            let [least, spare] = self.tightened(pruned)?;
+            let mut all = alloc::vec![least, spare, pruned, whole];
             all.dedup();
             for candidate in all {
                 self.runner.begin(TuneStage::Again, SEEDS as usize);
@@ -232,8 +234,7 @@ impl Afterwards<'_> {
         }
     }
 
-    /// Tries the recommended candidate without each of its changes, and with each taken back as far as
-    /// the wants allow.
+    /// Tries the recommended candidate without each of its changes, and with a step less of each.
     fn changes(
         &mut self,
         candidate: &Candidate,
@@ -251,23 +252,40 @@ impl Afterwards<'_> {
         let with = outcomes.last().and_then(first);
         let mut changes = Vec::new();
         for (setting, outcome) in settings.into_iter().zip(&outcomes) {
-            let margin = if reached { self.back(setting, candidate)?.pop() } else { None };
-            changes.push(RecommendedChange { setting, without: first(outcome), margin });
+            let missed = if reached { self.missed(setting, candidate)? } else { None };
+            changes.push(RecommendedChange { setting, without: first(outcome), missed });
         }
         Ok((with, changes))
     }
 
-    /// Takes each change of a candidate that has what is wanted back as far as the wants allow, but for
-    /// one step that is left to spare: memory that nobody asked for is not taken.
-    fn tightened(&mut self, pruned: Candidate) -> Result<Candidate, TuneError> {
-        let mut now = pruned;
+    /// Returns the candidate with a step less of a change, where it misses what is wanted then.
+    fn missed(
+        &mut self,
+        setting: TunedSetting,
+        candidate: &Candidate,
+    ) -> Result<Option<Candidate>, TuneError> {
+        let streams = self.lab.setup().streams;
+        let between = self.search.space().between(setting, self.lab.base(), candidate);
+        let fits = |it: &&Candidate| it.fits(streams) || !candidate.fits(streams);
+        let Some(next) = between.iter().find(fits) else { return Ok(None) };
+        let metrics = self.lab.objectives().to_vec();
+        self.runner.begin(TuneStage::Each, SEEDS as usize);
+        let outcomes = self.each(&[*next], AGAIN..AGAIN + SEEDS, &metrics)?.remove(0);
+        Ok((!outcomes.is_empty() && self.missing(&outcomes) > 0.0).then_some(*next))
+    }
+
+    /// Takes each change of a candidate that has what is wanted back as far as the wants allow, for memory that nobody
+    /// asked for is not taken: returns that candidate, and the one in which each change has one step to spare.
+    fn tightened(&mut self, pruned: Candidate) -> Result<[Candidate; 2], TuneError> {
+        let (mut least, mut spare) = (pruned, pruned);
         for setting in pruned.changes(self.lab.base()) {
-            let holds = self.back(setting, &now)?;
-            if let Some(spare) = holds.len().checked_sub(2) {
-                now = holds[spare];
+            let holds = self.back(setting, &least)?;
+            if let [.., near, _] = holds.as_slice() {
+                spare = setting.taken(&spare, near);
             }
+            least = holds.last().copied().unwrap_or(least);
         }
-        Ok(now)
+        Ok([least, spare])
     }
 
     /// Returns the candidate with a setting taken back a step after the other, as long as it has what is

@@ -10,9 +10,11 @@ use espbench_engine::predict::{
 };
 use espbench_measure::predict::effort::Effort;
 use espbench_measure::predict::{
-    FleetLimits, FleetSearched, PredictAnswer, PredictQuestion, RangeWanted, RoomTrial,
+    FleetLimits, FleetSearched, PointEstimates, PredictAnswer, PredictQuestion, RangeWanted,
+    RoomTrial,
 };
-use espbench_measure::search::fleet::SearchEnd;
+use espbench_measure::search::fleet::{Largest, SearchEnd, Standing};
+use espbench_model::random::Xoshiro256PlusPlus;
 use espbench_model::sample::Cause;
 use espbench_model::workload::EspNowCast;
 use espbench_sim::lab::file::Library;
@@ -26,13 +28,15 @@ struct KnownRooms {
     border: u32,
     /// Rooms until somebody stops, or time is over.
     most: Option<(u64, bool)>,
+    /// Seed of rooms in which chance is larger than what devices do; none of rooms that are alike.
+    noise: Option<u64>,
     simulated: u64,
     tried: Vec<u32>,
 }
 
 impl KnownRooms {
     fn new(border: u32) -> Self {
-        Self { border, most: None, simulated: 0, tried: Vec::new() }
+        Self { border, most: None, noise: None, simulated: 0, tried: Vec::new() }
     }
 }
 
@@ -52,7 +56,10 @@ impl RoomRunner for KnownRooms {
                     break;
                 }
                 self.simulated += 1;
-                trials.push(trial(case.devices > self.border, room));
+                trials.push(match self.noise {
+                    None => trial(case.devices > self.border, room),
+                    Some(seed) => noisy(case.devices, self.border, room, seed),
+                });
             }
             trials
         };
@@ -76,6 +83,23 @@ fn trial(loses: bool, room: u32) -> RoomTrial {
         messages: MESSAGES,
         lost: [(Cause::Collision, lost)].into_iter().filter(|it| it.1 > 0).collect(),
         latency_ms: latency_ms.collect(),
+        ..RoomTrial::default()
+    }
+}
+
+/// Returns a room whose loss crosses 1 % about the border, and which chance halves or doubles. Of one number in
+/// four the first rooms are all far worse.
+fn noisy(devices: u32, border: u32, room: u32, seed: u64) -> RoomTrial {
+    let of = |seed: u64| Xoshiro256PlusPlus::new(seed).bits();
+    let number = seed ^ u64::from(devices) << 32;
+    let is_unlucky = of(number).is_multiple_of(4) && room < Effort::default().rooms / 4;
+    let chance = of(number ^ u64::from(room + 1));
+    let chance = if is_unlucky { 60 + chance % 3 } else { 10 + chance % 10 };
+    let lost = (4 * u64::from(devices) * chance / (15 * u64::from(border))).min(MESSAGES);
+    RoomTrial {
+        messages: MESSAGES,
+        lost: [(Cause::Collision, lost)].into(),
+        latency_ms: vec![2.0; (MESSAGES - lost) as usize],
         ..RoomTrial::default()
     }
 }
@@ -138,6 +162,42 @@ proptest! {
         let points: Vec<u32> = answer.points.iter().map(|it| it.setting.devices).collect();
         prop_assert_eq!(points, rooms.tried);
     }
+
+    /// No row above the largest fleet that is named keeps the limits, and the rows that decide have all rooms.
+    #[test]
+    fn an_answer_does_not_contradict_its_table(border in 10u32..300, seed: u64) {
+        let mut rooms = KnownRooms { noise: Some(seed), ..KnownRooms::new(border) };
+        let (found, answer) = search(&mut rooms, 1000);
+        let Largest { best, last, .. } = found.largest;
+        let keeps = |it: &&PointEstimates| answer.limits.standing(it) <= Standing::MayHold;
+        let most = answer.points.iter().filter(keeps).map(|it| it.setting.devices).max();
+        prop_assert_eq!(most, last);
+        let told = answer.sentences().join(" ");
+        if last > best {
+            let range = format!("has {} to {} devices", best.unwrap_or(0), last.unwrap());
+            prop_assert!(told.contains(&range), "{}", told);
+        }
+        // The numbers that decide have as many rooms as any.
+        let first = answer.points.iter().find(|it| Some(it.setting.devices) > best);
+        let of = |it: &&PointEstimates| [best, last].contains(&Some(it.setting.devices));
+        for point in answer.points.iter().filter(of).chain(first) {
+            prop_assert!(point.rooms >= Effort::default().rooms, "{}", told);
+        }
+    }
+}
+
+/// A search begins with few devices: what its time cuts off are the large fleets.
+#[test]
+fn a_search_begins_with_few_devices() {
+    let mut rooms = KnownRooms { most: Some((14, true)), ..KnownRooms::new(700) };
+    let (found, answer) = search(&mut rooms, 1000);
+    assert_eq!(found.end, SearchEnd::OutOfTime);
+    assert!(found.largest.best.is_some_and(|it| it < 200), "{:?}", found.largest);
+    assert!(rooms.tried[0] <= 2 && rooms.tried.is_sorted(), "{:?}", rooms.tried);
+    assert!(!answer.title.contains("no device"), "{}", answer.title);
+    // Where none holds the title says how many devices the figures are of.
+    let (_, none) = search(&mut KnownRooms::new(0), 1000);
+    assert!(none.title.starts_with("1 device,"), "{}", none.title);
 }
 
 #[test]

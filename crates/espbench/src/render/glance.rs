@@ -490,16 +490,22 @@ pub(super) fn chosen(group: &GlanceGroup, most: usize) -> Vec<&GlanceRow> {
 pub(super) fn agreement(it: &Agreement, group: &GlanceGroup) -> String {
     let what = group.metrics.first().map_or("", |metric| metric.quantity.as_str());
     if let (Some(ratio), Some(error)) = (it.ratio, it.error) {
+        let ratio = digits::ratio(ratio);
+        if it.pairs == 1 && it.unjudged == 1 {
+            return format!(
+                "{what} {ratio} x (one figure, without an interval: whether they differ is not known)"
+            );
+        }
         if it.pairs == 1 {
             let verdict = match (it.better, it.worse) {
                 (1, _) => "better",
                 (_, 1) => "worse",
                 _ => "not shown to differ",
             };
-            return format!("{what} {ratio:.2} x, {verdict}");
+            return format!("{what} {ratio} x, {verdict}");
         }
         return format!(
-            "{what} {ratio:.2} x (median of {}), {} within 30 %, median error {:.0} %",
+            "{what} {ratio} x (median of {}), {} within 30 %, median error {:.0} %",
             count(it.pairs, "figure"),
             it.near,
             100.0 * error
@@ -513,4 +519,35 @@ pub(super) fn agreement(it: &Agreement, group: &GlanceGroup) -> String {
         return format!("a constant of the lab was fitted to {these}");
     }
     format!("not comparable: {}", it.why.join("; "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ratio_of_one_figure_claims_no_more_than_is_known() {
+        let group = GlanceGroup {
+            name: "iperf".into(),
+            kind: "iperf".into(),
+            goal: None,
+            battery: None,
+            metrics: Vec::new(),
+            rows: Vec::new(),
+            shared: String::new(),
+            axis_ms: None,
+            published: None,
+            times_limit: None,
+        };
+        let of = |ratio: f64, unjudged: usize| {
+            let error = Some((ratio - 1.0).abs());
+            let one =
+                Agreement { pairs: 1, unjudged, ratio: Some(ratio), error, ..Agreement::default() };
+            agreement(&one, &group)
+        };
+        let unknown = "(one figure, without an interval: whether they differ is not known)";
+        assert_eq!(of(612.75, 1).trim(), format!("613 x {unknown}"));
+        assert_eq!(of(0.0015, 1).trim(), format!("0.0015 x {unknown}"));
+        assert_eq!(of(1.02, 0).trim(), "1.02 x, not shown to differ");
+    }
 }

@@ -224,6 +224,11 @@ pub(super) const fn standing(it: RowStanding) -> &'static str {
     }
 }
 
+/// Returns the word for a row's place: one that ties though a better one is behind says why.
+const fn place(row: &PredictionRow) -> &'static str {
+    if row.is_less_certain { "tied: less certain" } else { standing(row.standing) }
+}
+
 /// A cell of the card's table: its text, and the interval of its value.
 pub(super) type CardCell = (String, Option<String>);
 
@@ -263,7 +268,7 @@ pub(super) fn columns(
         texts.extend(has_battery.then_some(days));
         if is_rate {
             texts.push(range(row));
-            texts.push((standing(row.standing).into(), None));
+            texts.push((place(row).into(), None));
         }
         texts
     };
@@ -300,7 +305,7 @@ fn profiles(card: &Prediction, rows: &[&PredictionRow]) -> (Vec<String>, Vec<Vec
             some => Some(some.join(", ")),
         };
         texts.extend(has_little_known.then(|| plain(little_known)));
-        texts.push((standing(row.standing).into(), None));
+        texts.push((place(row).into(), None));
         texts
     };
     (heads.into_iter().map(String::from).collect(), rows.iter().map(texts).collect())

@@ -4,6 +4,7 @@ use super::figures::{RATIO, bar, histogram, leading, values};
 use super::glance::Colours;
 use super::{parts, tame, width, wrap, wrap_list};
 use anstyle::Style;
+use espbench_measure::digits;
 use espbench_measure::report::{GlanceGroup, GlanceRow};
 use std::fmt::Write as _;
 
@@ -257,7 +258,7 @@ impl<'a> SuiteTable<'a> {
                     &group.rows.len().to_string(),
                     &part(&figures, 0),
                     &ratio.map_or_else(String::new, bar),
-                    &ratio.map_or_else(String::new, |it| format!("{it:.2} x")),
+                    &ratio.map_or_else(String::new, |it| format!("{} x", digits::ratio(it))),
                     error.as_deref().unwrap_or_default(),
                     &limit,
                 ]),

@@ -8,6 +8,10 @@ pub fn fields(epoch_seconds: i64) -> [i32; 6] {
 
 #[cfg(unix)]
 mod imp {
+    #[allow(
+        clippy::useless_conversion,
+        reason = "the system's seconds have 32 bits on some targets"
+    )]
     pub(super) fn fields(epoch_seconds: i64) -> Option<[i32; 6]> {
         let time = epoch_seconds.try_into().ok()?;
         // SAFETY: a tm of zeros is valid; both pointers are to values that live through the call,

@@ -63,6 +63,7 @@ mod ping;
 mod predict;
 mod predict_compare;
 mod predict_lab;
+mod predict_limits;
 mod predict_range;
 #[cfg(target_os = "linux")]
 mod pseudo_terminals;

@@ -18,7 +18,8 @@ impl LabComparison {
             0 => String::new(),
             n => format!(", {n} too few to tell"),
         };
-        let ratio = self.ratio.map(|it| format!(" (median {it:.2} x)")).unwrap_or_default();
+        let ratio =
+            self.ratio.map(|it| format!(" (median {} x)", digits::ratio(it))).unwrap_or_default();
         match self.verdict {
             LabAgreement::AsPredicted => format!(
                 "As the lab predicts: {as_predicted} of {compared} {} agree with {lab}{ratio}{open}",

@@ -297,7 +297,7 @@ impl Comparison {
     }
 
     /// Returns whether there is no end of an interval.
-    const fn has_no_end(&self) -> bool {
+    pub(crate) const fn has_no_end(&self) -> bool {
         self.ratio_low.is_none()
             && self.ratio_high.is_none()
             && self.difference_low.is_none()

@@ -9,7 +9,7 @@ use super::report::{PredictAnswer, PredictQuestion};
 use super::tables::capitalized;
 use crate::cell::Origin;
 use crate::digits;
-use crate::search::fleet::Standing;
+use crate::search::fleet::{SearchEnd, Standing};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -74,10 +74,30 @@ impl PredictAnswer {
         }
     }
 
-    /// Says whether the fleet keeps its limits, where it has some.
+    /// Returns whether these limits are kept: by each fleet that was asked for, or by some of what was compared or
+    /// looked for. None where nothing was found out.
+    #[must_use]
+    pub fn keeps_limits(&self, limits: &FleetLimits) -> Option<bool> {
+        let keeps = |it: &PointEstimates| limits.standing(&it.with_doubts()) <= Standing::MayHold;
+        let is_any = !self.points.is_empty();
+        match &self.question {
+            PredictQuestion::Fleet => is_any.then(|| self.points.iter().all(keeps)),
+            PredictQuestion::LargestFleet(search) => {
+                let is_found = search.largest.last.is_some();
+                let is_known = is_any && (is_found || search.end == SearchEnd::Found);
+                is_known.then_some(is_found)
+            }
+            PredictQuestion::OnAir(_) => self.told().map(keeps),
+            PredictQuestion::Rate | PredictQuestion::Profiles => {
+                is_any.then(|| self.points.iter().any(keeps))
+            }
+            PredictQuestion::Range(_) => is_any.then_some(true),
+        }
+    }
+
+    /// Says whether the fleets keep their limits, where they have some.
     fn kept(&self) -> Option<String> {
-        let [only] = self.points.as_slice() else { return None };
-        if self.limits == FleetLimits::default() {
+        if self.limits == FleetLimits::default() || self.points.is_empty() {
             return None;
         }
         let (text, many) = (self.limits.text(), self.limits.settings().iter().count() > 1);
@@ -85,11 +105,29 @@ impl PredictAnswer {
         let is = |one: &str, several: &str| if many { several.to_string() } else { one.into() };
         let doubt = " by the estimates, not by all of their intervals";
         // What is shown beside it has these intervals, too.
-        Some(match self.limits.standing(&only.with_doubts()) {
-            Standing::Holds => format!("{limits} ({text}) {}.", is("holds", "hold")),
-            Standing::MayHold => format!("{limits} ({text}) {}{doubt}.", is("holds", "hold")),
-            Standing::MayFail => format!("{limits} ({text}) {} broken{doubt}.", is("is", "are")),
-            Standing::Fails => format!("{limits} ({text}) {} broken.", is("is", "are")),
+        let standing = |it: &PointEstimates| self.limits.standing(&it.with_doubts());
+        if let [only] = self.points.as_slice() {
+            return Some(match standing(only) {
+                Standing::Holds => format!("{limits} ({text}) {}.", is("holds", "hold")),
+                Standing::MayHold => format!("{limits} ({text}) {}{doubt}.", is("holds", "hold")),
+                Standing::MayFail => {
+                    format!("{limits} ({text}) {} broken{doubt}.", is("is", "are"))
+                }
+                Standing::Fails => format!("{limits} ({text}) {} broken.", is("is", "are")),
+            });
+        }
+        let breaks = |it: &&PointEstimates| standing(it) > Standing::MayHold;
+        let broken: Vec<String> =
+            (self.points.iter().filter(breaks)).map(|it| it.setting.devices.to_string()).collect();
+        Some(match broken.as_slice() {
+            [] => format!("{limits} ({text}) {} with each number.", is("holds", "hold")),
+            some => {
+                format!(
+                    "{limits} ({text}) {} broken with {} devices.",
+                    is("is", "are"),
+                    some.join(", ")
+                )
+            }
         })
     }
 

@@ -112,6 +112,14 @@ pub struct PredictionRow {
     pub cost: Option<RateCost>,
     /// Place among the rows.
     pub standing: RowStanding,
+    /// True of one that ties by a wider interval than that of a row with a better estimate, which is behind.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub is_less_certain: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+const fn is_false(flag: &bool) -> bool {
+    !*flag
 }
 
 /// A rate's part in an answer about the one on the air.
@@ -298,8 +306,10 @@ impl PredictAnswer {
             PredictQuestion::Fleet => self.points.last(),
             PredictQuestion::LargestFleet(search) => {
                 // Where nothing holds, the smallest shows why.
-                let best = search.largest.best.unwrap_or(1);
-                self.points.iter().find(|it| it.setting.devices == best)
+                let is_best = |it: &&PointEstimates| {
+                    search.largest.best.is_none_or(|n| it.setting.devices == n)
+                };
+                self.points.iter().find(is_best)
             }
             PredictQuestion::Range(_) => None,
             PredictQuestion::OnAir(force) => {
@@ -354,6 +364,7 @@ impl PredictAnswer {
                 charge_uc: value(&point.charge_uc()),
             }),
             standing,
+            is_less_certain: false,
         }
     }
 

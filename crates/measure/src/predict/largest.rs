@@ -30,26 +30,40 @@ impl PredictAnswer {
         let FleetSearched { largest, bound, end } = search;
         let mut lines = match largest.best {
             _ if *end != SearchEnd::Found => self.not_finished(largest, *end),
-            None => self.impossible(largest),
+            None if largest.last.is_none() => self.impossible(largest),
             Some(best) if largest.open => self.unlimited(best, largest, bound),
-            Some(best) => alloc::vec![self.found(best, largest)],
+            best => alloc::vec![self.found(best.unwrap_or(0), largest)],
         };
-        let above = |it: &&PointEstimates| largest.best.is_some_and(|n| it.setting.devices > n);
+        let above = |it: &&PointEstimates| largest.last.is_some_and(|n| it.setting.devices > n);
         lines.extend(self.points.iter().find(above).and_then(|it| self.beyond(it)));
         lines
     }
 
+    /// Names the number, or the range of those of which the rooms do not tell more.
     fn found(&self, best: u32, largest: &Largest) -> String {
         let (surely, most) = (largest.surely.unwrap_or(0), largest.at_most.unwrap_or(0));
         let text = self.limits.text();
-        let untried = largest.fails.unwrap_or(best).saturating_sub(best + 1);
+        let last = largest.last.unwrap_or(best);
+        let untried = largest.fails.unwrap_or(last).saturating_sub(last + 1);
         let within =
             if untried == 0 { String::new() } else { format!(", or up to {untried} more") };
-        let of = format!("the largest fleet that keeps {text} has {}{within}", devices(best));
-        if surely == best && most == best {
-            return format!("{of}.");
+        let (named, why) = match last > best {
+            true => (format!("{best} to {}", devices(last)), self.broken_below(best, last)),
+            false => (devices(best), String::new()),
+        };
+        let of = format!("the largest fleet that keeps {text} has {named}{within}");
+        if surely == best && most == last {
+            return format!("{of}{why}.");
         }
-        format!("{of}; the intervals allow from {surely} to {}.", most.max(best + untried))
+        format!("{of}; the intervals allow from {surely} to {}{why}.", most.max(last + untried))
+    }
+
+    /// Says which number below one that holds does not, and what would tell more.
+    fn broken_below(&self, best: u32, last: u32) -> String {
+        let is_between = |it: &&PointEstimates| (best + 1..last).contains(&it.setting.devices);
+        let Some(broken) = self.points.iter().find(is_between) else { return String::new() };
+        let fewer = broken.setting.devices;
+        format!(". By the estimates {last} keep it and {fewer} do not: more --rooms tell more")
     }
 
     /// Says what was and what was not shown by then.
@@ -61,13 +75,19 @@ impl PredictAnswer {
                 ("The search was stopped", "Ask again and let it end.")
             }
         };
-        let first = match largest.best {
-            Some(best) => {
+        let first = match (largest.best, largest.last) {
+            (best, Some(last)) if best < Some(last) => {
+                let but = self.broken_below(best.unwrap_or(0), last);
+                format!(
+                    "of the numbers tried by then, {last} is the largest that keeps {text}{but}."
+                )
+            }
+            (Some(best), _) => {
                 format!("of the numbers tried by then, {best} is the largest that keeps {text}.")
             }
-            None => format!("none of the numbers tried by then keeps {text}."),
+            (None, _) => format!("none of the numbers tried by then keeps {text}."),
         };
-        let open = match (largest.best, largest.fails) {
+        let open = match (largest.last, largest.fails) {
             (best, Some(fails)) => {
                 let best = best.unwrap_or(0);
                 match fails.saturating_sub(best + 1) {
@@ -205,12 +225,42 @@ mod tests {
         answer.largest_fleet(&search).join("\n    ")
     }
 
+    const fn found(
+        surely: Option<u32>,
+        best: Option<u32>,
+        at_most: Option<u32>,
+        fails: Option<u32>,
+    ) -> Largest {
+        Largest { surely, best, last: best, at_most, fails, open: false }
+    }
+
+    /// Where a number holds that is larger than one that does not, the answer is a range.
+    #[test]
+    fn a_larger_number_that_holds_is_in_the_answer() {
+        let bound = FleetBound { devices: 500, capacity: 800, exchange_us: 1250.0 };
+        let of = |best, end| {
+            let known = found(None, best, Some(46), Some(50));
+            let largest = Largest { last: Some(45), ..known };
+            let points = [(41, 0.02), (45, 0.005), (50, 0.05)].map(|it| point(it.0, it.1, false));
+            told(FleetSearched { largest, bound, end }, points.into())
+        };
+        let text = of(Some(40), SearchEnd::Found);
+        let wanted = "the largest fleet that keeps loss at most 1 % has 40 to 45 devices, or up to 4 more; the \
+                      intervals allow from 0 to 49. By the estimates 45 keep it and 41 do not: more --rooms \
+                      tell more.\n    With 50 devices the limit of loss is broken";
+        assert!(text.starts_with(wanted), "{text}");
+        assert!(of(None, SearchEnd::Found).contains("has 0 to 45 devices, or up to 4 more;"));
+        let late = of(Some(40), SearchEnd::OutOfTime);
+        let wanted = "of the numbers tried by then, 45 is the largest that keeps loss at most 1 %. By the estimates \
+                      45 keep it and 41 do not: more --rooms tell more.\n    The time was over: what is from 46 \
+                      to 49 devices";
+        assert!(late.starts_with(wanted), "{late}");
+    }
+
     /// A search tells its end in sentences that name each number once and claim no more than was
     /// tried.
     #[test]
     fn every_end_of_a_search_is_told() {
-        let found =
-            |surely, best, at_most, fails| Largest { surely, best, at_most, fails, open: false };
         let bound = FleetBound { devices: 500, capacity: 800, exchange_us: 1250.0 };
         let full = FleetBound { devices: 800, ..bound };
         let open = |surely| Largest { open: true, ..found(surely, Some(500), Some(500), None) };
@@ -253,7 +303,13 @@ mod tests {
             ("open", open(Some(500)), bound, SearchEnd::Found, few()),
             ("open, in part", open(Some(300)), bound, SearchEnd::Found, few()),
             ("open, by estimates", open(None), bound, SearchEnd::Found, few()),
-            ("full", Largest { best: Some(800), ..open(Some(800)) }, full, SearchEnd::Found, few()),
+            (
+                "full",
+                Largest { best: Some(800), last: Some(800), ..open(Some(800)) },
+                full,
+                SearchEnd::Found,
+                few(),
+            ),
             ("late", found(Some(30), Some(40), None, Some(45)), bound, SearchEnd::OutOfTime, few()),
             (
                 "late, next",

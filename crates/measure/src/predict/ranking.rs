@@ -74,13 +74,15 @@ impl PredictAnswer {
         self.points.iter().map(standing).collect()
     }
 
-    /// Returns the points with their places; those that are ranked in the order of their rank.
+    /// Returns the points with their places; those that are ranked in the order of what ranks them, and behind them
+    /// those without a place.
     pub(super) fn ranked(&self) -> Vec<(&PointEstimates, RowStanding)> {
         let mut all: Vec<_> = self.points.iter().zip(self.standings()).collect();
         if self.is_ranked() {
             let rank = |it: &PointEstimates| self.rank(it).value.unwrap_or(f64::INFINITY);
+            let is_out = |it: RowStanding| it == RowStanding::LeftOut;
             all.sort_by(|a, b| {
-                (a.1 as u8).cmp(&(b.1 as u8)).then_with(|| rank(a.0).total_cmp(&rank(b.0)))
+                is_out(a.1).cmp(&is_out(b.1)).then_with(|| rank(a.0).total_cmp(&rank(b.0)))
             });
         }
         all
@@ -88,7 +90,13 @@ impl PredictAnswer {
 
     /// Returns the rows in that order.
     pub(super) fn rows(&self) -> Vec<PredictionRow> {
-        self.ranked().into_iter().map(|(it, standing)| self.row(it, standing)).collect()
+        let mut has_behind = false;
+        let row = |(it, standing)| {
+            has_behind |= standing == RowStanding::Behind;
+            let is_less_certain = has_behind && standing == RowStanding::Tied;
+            PredictionRow { is_less_certain, ..self.row(it, standing) }
+        };
+        self.ranked().into_iter().map(row).collect()
     }
 
     /// Returns whether the battery cannot give what a profile's chip draws while it sends.

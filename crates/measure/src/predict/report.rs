@@ -224,6 +224,7 @@ mod tests {
         let largest = Largest {
             surely: Some(8),
             best: Some(10),
+            last: Some(10),
             at_most: Some(13),
             fails: Some(11),
             open: false,
@@ -258,7 +259,7 @@ mod tests {
     /// Returns the first sentences, where the search has come to its end.
     fn told(numbers: [Option<u32>; 4], open: bool) -> String {
         let [surely, best, at_most, fails] = numbers;
-        let largest = Largest { surely, best, at_most, fails, open };
+        let largest = Largest { surely, best, last: best, at_most, fails, open };
         searched(largest, SearchEnd::Found, LIMITS).sentences().join(" ")
     }
 
@@ -266,8 +267,14 @@ mod tests {
     fn a_search_that_did_not_end_says_what_is_open() {
         let limits = FleetLimits { loss: Some(0.5), p99_ms: None };
         let tried = Some(40);
-        let largest =
-            Largest { surely: tried, best: tried, at_most: tried, fails: Some(90), open: false };
+        let largest = Largest {
+            surely: tried,
+            best: tried,
+            last: tried,
+            at_most: tried,
+            fails: Some(90),
+            open: false,
+        };
         let lines = |end, largest| searched(largest, end, limits).sentences();
         let late = lines(SearchEnd::OutOfTime, largest);
         assert_eq!(
@@ -283,7 +290,7 @@ mod tests {
             by_hand[1].starts_with("The search was stopped: whether more than 40 do"),
             "{by_hand:?}"
         );
-        let nothing = Largest { best: None, fails: Some(2), ..largest };
+        let nothing = Largest { best: None, last: None, fails: Some(2), ..largest };
         let nothing = lines(SearchEnd::OutOfTime, nothing);
         assert!(nothing[0].ends_with("none of the numbers tried by then keeps loss at most 50 %."));
         assert!(nothing[1].contains("whether 1 device does is not known"), "{nothing:?}");

@@ -79,6 +79,21 @@ fn rates_whose_intervals_overlap_tie_and_one_that_loses_too_much_has_no_rank() {
     );
 }
 
+/// A wide interval ties where a narrow one with a better estimate is behind: rows are in the order of their figures, and
+/// the one that ties says that it is less certain.
+#[test]
+fn rows_stand_in_the_order_of_what_ranks_them() {
+    let mut points = [point("1M", 12.0, 0.1), point("11M", 11.0, 0.1), point("24M", 10.0, 0.1)];
+    for (it, [low, high]) in points.iter_mut().zip([[9.0, 15.0], [10.8, 11.2], [9.8, 10.2]]) {
+        (it.p99.low, it.p99.high) = (Some(low), Some(high));
+    }
+    let card = answer(PredictQuestion::Rate, points.into()).card();
+    use RowStanding::{Behind, Best, Tied};
+    let rows: Vec<(&str, RowStanding, bool)> =
+        card.rows.iter().map(|it| (it.rate.as_str(), it.standing, it.is_less_certain)).collect();
+    assert_eq!(rows, [("24M", Best, false), ("11M", Behind, false), ("1M", Tied, true)]);
+}
+
 #[test]
 fn nothing_is_ranked_where_the_limit_forbids_all() {
     let points = [point("1M", 30.0, 5.0), point("11M", 10.0, 5.0)];

@@ -23,6 +23,9 @@ pub struct Agreement {
     pub error: Option<f64>,
     /// Pairs whose ratio is within 30 % of 1.
     pub near: usize,
+    /// Pairs without an interval: whether they differ is not known.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub unjudged: usize,
     /// Pairs of which ours is better.
     pub better: usize,
     /// Pairs of which ours is worse.
@@ -37,6 +40,11 @@ pub struct Agreement {
     /// Words for these reasons, with what would make the two comparable.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub why: Vec<String>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+const fn is_none(count: &usize) -> bool {
+    *count == 0
 }
 
 /// Compares the leading figures of a simulated suite with those of its document; none where it is of no
@@ -58,6 +66,8 @@ pub(super) fn agreement_with_document(cells: &[Digest], truths: &[&Truth]) -> Op
         |row: &&CellDeviation| Some(row.simulated / row.published).filter(|it| it.is_finite());
     Some(Agreement {
         pairs: others.len(),
+        // A document's figures and the lab's beside them are single ones.
+        unjudged: others.len(),
         ratio: median(others.iter().filter_map(ratio).collect()),
         near: errors.iter().filter(|it| **it <= NEAR).count(),
         error: median(errors),
@@ -86,6 +96,7 @@ pub(crate) fn agreement(ours: &[&Cell], comparisons: &[Comparison]) -> Option<Ag
             }
             Verdict::Better => agreement.better += 1,
             Verdict::Worse => agreement.worse += 1,
+            Verdict::NoDifferenceShown if pair.has_no_end() => agreement.unjudged += 1,
             Verdict::Differs | Verdict::NoDifferenceShown => {}
         }
         agreement.pairs += 1;
@@ -105,4 +116,37 @@ pub(crate) fn agreement(ours: &[&Cell], comparisons: &[Comparison]) -> Option<Ag
 
 fn median(values: Vec<f64>) -> Option<f64> {
     Sorted::new(values).quantile(0.5).value
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cell::Identity;
+    use core::slice::from_ref;
+    use espbench_stats::Estimate;
+
+    /// One figure that no interval stands by is not compared: it is no figure of which no difference was shown.
+    #[test]
+    fn a_pair_without_an_interval_is_not_judged() {
+        let cell = |value, half: Option<f64>, origin| {
+            let ends = |sign: f64| half.map(|half| value + sign * half);
+            let estimate = Estimate { value: Some(value), n: 9, low: ends(-1.0), high: ends(1.0) };
+            let id = Identity {
+                metric: "throughput_rx".into(),
+                environment: Some("home".into()),
+                security: Some("off".into()),
+                ..Identity::default()
+            };
+            Cell::of(estimate, id, "Mbit/s", origin)
+        };
+        let published = cell(37.7, None, Origin::Published);
+        let of = |ours: Cell| {
+            let pairs = compare::compare(from_ref(&ours), from_ref(&published));
+            agreement(&[&ours], &pairs).expect("a pair")
+        };
+        let alone = of(cell(23_100.0, None, Origin::Measured));
+        assert_eq!((alone.pairs, alone.unjudged), (1, 1), "{alone:?}");
+        let near = of(cell(37.0, Some(2.0), Origin::Measured));
+        assert_eq!((near.pairs, near.unjudged), (1, 0), "{near:?}");
+    }
 }

@@ -6,11 +6,13 @@
 //! the largest that holds by its estimates, and the largest that does not surely fail. They share
 //! their tries. The answer is the second one, between the first and the third.
 //!
-//! A search begins with a guess. Where that fails the smallest number is tried at once, since no
+//! A search begins with a guess, a small number where time may run out: [`GROWTH`] times as many are tried next
+//! while they hold. Where the guess fails the smallest number is tried at once, since no
 //! other one holds where that does not; then the border is looked for by bisection, of the
 //! logarithms while it may be anywhere. It ends where a border is known to a part of the number
 //! ([`SHARE`]): nobody plans with 701 devices where 700 are uncertain by ten. More devices are taken to
-//! be worse; where chance has it otherwise, a border is the first one from below.
+//! be worse; where chance has it otherwise, a border is the first one from below, and the answer names
+//! the largest that holds, too ([`Largest::last`]): no number that was tried contradicts it.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 
@@ -33,6 +35,9 @@ pub const SHARE: u32 = 50;
 
 /// Times by which the borders of the interval are less exact than the answer.
 const COARSER: u32 = 2;
+
+/// Times as many are tried next where all so far hold.
+const GROWTH: u32 = 4;
 
 /// The state of a search. Whoever drives it tries what [`FleetSearch::next`] says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,12 +86,15 @@ pub enum SearchEnd {
 pub struct Largest {
     /// The largest number that surely holds; `None`: not even the smallest that was tried.
     pub surely: Option<u32>,
-    /// The largest that holds by its estimates.
+    /// The largest that holds by its estimates, as all that were tried below it do.
     pub best: Option<u32>,
-    /// The largest that does not surely fail.
+    /// The largest that was tried and holds by its estimates; above `best` where chance has it that one between
+    /// them does not.
+    pub last: Option<u32>,
+    /// The largest that was tried and does not surely fail.
     pub at_most: Option<u32>,
-    /// The smallest above that one that does not hold by its estimates; numbers between the two were
-    /// not tried.
+    /// The smallest above `last` that was tried, which does not hold by its estimates; numbers between the two
+    /// were not tried.
     pub fails: Option<u32>,
     /// Even the largest that was allowed holds by its estimates: there may be larger ones.
     pub open: bool,
@@ -149,16 +157,30 @@ impl FleetSearch {
     /// Returns the largest numbers as far as they are known.
     #[must_use]
     pub fn largest(&self) -> Largest {
-        let border = |least| self.border(least).0;
-        let (best, fails) = self.border(Standing::MayHold);
-        let is_passed = best.is_some() && fails.is_none();
+        let (best, failed) = self.border(Standing::MayHold);
+        let last = self.last(Standing::MayHold);
+        let is_passed = best.is_some() && failed.is_none();
+        let above = |it: &&u32| last.is_none_or(|last| **it > last);
         Largest {
-            surely: border(Standing::Holds),
+            surely: self.border(Standing::Holds).0,
             best,
-            at_most: border(Standing::MayFail),
-            fails,
+            last,
+            at_most: self.last(Standing::MayFail),
+            fails: self.tried.keys().find(above).copied(),
             open: is_passed && self.next_of(Standing::MayHold, SHARE).is_none(),
         }
+    }
+
+    /// Returns the numbers that the answer rests on: each is worth as many rooms as any.
+    pub fn deciding(&self) -> impl Iterator<Item = u32> {
+        let Largest { last, at_most, fails, .. } = self.largest();
+        let (best, failed) = self.border(Standing::MayHold);
+        [best, failed, last, at_most, fails].into_iter().flatten()
+    }
+
+    /// Returns the largest number that stands at least so well.
+    fn last(&self, least: Standing) -> Option<u32> {
+        self.tried.iter().rev().find(|it| *it.1 <= least).map(|it| *it.0)
     }
 
     /// Returns the border of those that stand at least so well: the last below the first that does
@@ -173,11 +195,11 @@ impl FleetSearch {
         match self.border(least) {
             (None, None) => Some(self.guess),
             (None, Some(failed)) => (failed > self.low).then_some(self.low),
-            (Some(passed), None) if self.is_closed => between(passed, self.high + 1, share),
-            (Some(passed), None) => {
-                let next = passed.saturating_mul(2).min(self.high);
-                (passed < self.high).then_some(next)
-            }
+            (Some(passed), None) => match passed.saturating_mul(GROWTH) {
+                next if next <= self.high => Some(next),
+                _ if self.is_closed => between(passed, self.high + 1, share),
+                _ => (passed < self.high).then_some(self.high),
+            },
             (Some(passed), Some(failed)) => between(passed, failed, share),
         }
     }
@@ -239,7 +261,7 @@ mod tests {
     #[test]
     fn the_borders_are_found_with_few_tries() {
         let (largest, tries) = search(FleetSearch::new(1, 200), borders(34, 36, 38));
-        let Largest { surely, best, at_most, fails, open } = largest;
+        let Largest { surely, best, at_most, fails, open, .. } = largest;
         assert_eq!((surely, best, at_most, open), (Some(34), Some(36), Some(38), false));
         assert_eq!(fails, Some(37));
         assert!(tries <= 16, "{tries}");
@@ -299,6 +321,33 @@ mod tests {
                 }
             });
             prop_assert!(largest.surely <= largest.best && largest.best <= largest.at_most);
+            prop_assert!(largest.best <= largest.last && largest.last <= largest.at_most);
+        }
+
+        /// Whatever chance gives, no number that was tried is better than the answer says.
+        #[test]
+        fn no_number_that_was_tried_contradicts_the_answer(seed: u64, high in 1_u32..300) {
+            let mut random = espbench_model::random::Xoshiro256PlusPlus::new(seed);
+            let mut search = FleetSearch::new(1, high).guessing(1);
+            while let Some(devices) = search.next() {
+                // The more devices, the likelier one fails.
+                let chance = random.bits() % 4 + u64::from(2 * devices / high);
+                search.record(devices, match chance {
+                    0 => Standing::Holds,
+                    1 => Standing::MayHold,
+                    2 => Standing::MayFail,
+                    _ => Standing::Fails,
+                });
+            }
+            let largest = search.largest();
+            for (devices, standing) in search.tried() {
+                let devices = Some(devices);
+                prop_assert!(standing > Standing::MayHold || devices <= largest.last);
+                prop_assert!(standing > Standing::MayFail || devices <= largest.at_most);
+                prop_assert!(standing <= Standing::MayHold || devices > largest.best);
+                prop_assert!(standing == Standing::Holds || devices > largest.surely);
+            }
+            prop_assert!(search.deciding().all(|it| search.tried().any(|tried| tried.0 == it)));
         }
     }
 }

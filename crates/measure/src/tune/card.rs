@@ -51,9 +51,9 @@ pub struct TuneChange {
     /// Effect on what is wanted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gives: Vec<MetricGain>,
-    /// Value nearest to the one now with which all that is wanted still holds.
+    /// The next value towards the one now, with which something that is wanted is missed: no smaller change does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub holds_with: Option<String>,
+    pub missed_with: Option<String>,
     /// Effect on the free heap, in KB.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub heap_kb: Option<f64>,
@@ -63,7 +63,7 @@ pub struct TuneChange {
 }
 
 impl TuneChange {
-    /// Says what the change gives, how far it may go back, and what it costs.
+    /// Says what the change gives, what it costs, and that less of it is not enough.
     #[must_use]
     pub fn effect(&self) -> String {
         let gain = |it: &MetricGain| {
@@ -73,7 +73,7 @@ impl TuneChange {
         let mut parts: Vec<String> = self.gives.iter().map(gain).collect();
         parts.extend(cost(self.heap_kb).map(|by| format!("heap {by} KB")));
         parts.extend(cost(self.current_ma).map(|by| format!("current {by} mA")));
-        parts.extend(self.holds_with.as_ref().map(|it| format!("{it} is enough")));
+        parts.extend(self.missed_with.as_ref().map(|it| format!("{it} is not enough")));
         parts.join(", ")
     }
 }
@@ -188,7 +188,7 @@ impl TuneCard {
                 Some(it.line.clone()),
                 Some(it.from.clone()),
                 Some(gives).filter(|it| !it.is_empty()),
-                it.holds_with.clone(),
+                it.missed_with.clone(),
                 it.heap_kb.map(|by| format!("{} KB", signed(by))),
                 it.current_ma.map(|by| format!("{} mA", signed(by))),
             ]
@@ -198,7 +198,7 @@ impl TuneCard {
             Column::words("change"),
             Column::setting("now", ""),
             Column::words("gives"),
-            Column::setting("holds with", ""),
+            Column::setting("not enough", ""),
             Column::setting("heap", ""),
             Column::setting("current", ""),
         ];

@@ -58,7 +58,7 @@ const UDP_ECHO: &[(&str, &str)] = &[
     (r#"timeout = "0 s""#, "line 4, column 11: `timeout`: `0 s` is out of range: use 1 ms to 1 h"),
     (
         r#"timeout = "2 days""#,
-        "line 4, column 11: `timeout`: `days` is not a unit of time: use one of ns, us, µs, ms, s, min, h",
+        "line 4, column 11: `timeout`: `days` is not a unit of time: use one of ns, us, µs, ms, s, min, h, d",
     ),
     ("payload = 16", "line 4, column 1: unknown key `payload`. Did you mean `size`?"),
     ("in-flight = 4", "line 4, column 1: unknown key `in-flight`. Did you mean `in_flight`?"),

@@ -18,7 +18,9 @@ Examples:
 All devices and the listener have the same profile, and all profiles stand in the same rooms. With a battery the
 current that each draws ranks them, else the latency; those whose intervals overlap tie. What is not known of
 the battery is the same for all: it is in the days and not in the rank. Parts of a chip's charge that are little
-known are named in its row. Every figure is simulated.";
+known are named in its row. Every figure is simulated.
+
+Exit status: 1 where no profile keeps the limits that you gave (--loss, --p99).";
 
 /// Flags.
 #[derive(Clone, Debug, clap::Args)]

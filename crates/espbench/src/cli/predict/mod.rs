@@ -31,8 +31,14 @@ use options::Common;
 pub(super) use options::ProfileChoice;
 use std::process::ExitCode;
 
+/// What the exit status says.
+const STATUS: &str = "\
+Exit status: 0 answered, 1 a limit that you gave (--loss, --p99) is broken: by a fleet whose size you gave, by \
+each rate or chip, or by any fleet; 2 nothing could be found out, 130 stopped by Ctrl-C.";
+
 /// Flags.
 #[derive(Debug, Flags)]
+#[command(after_help = STATUS)]
 pub struct Args {
     #[command(subcommand)]
     question: Question,
@@ -52,7 +58,7 @@ enum Question {
     Rate(Box<rate::Args>),
 }
 
-/// Runs the subcommand. Exit status: 0 answered, 2 not, 130 stopped.
+/// Runs the subcommand. Exit status: 0 answered, 1 a limit is broken, 2 not answered, 130 stopped.
 ///
 /// # Errors
 /// A flag or a file of the lab is wrong, or the output cannot be written.
@@ -66,7 +72,6 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
 }
 
-/// Draws an answer. Exit status: 0 answered, 2 not, 130 where Ctrl-C stopped it.
 /// Refuses an answer without a PHY rate.
 ///
 /// # Errors
@@ -82,6 +87,8 @@ fn readable(answer: &PredictAnswer) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Draws an answer, of which `common` has the limits as they were given. Exit status: 0 answered, 1 a limit is broken,
+/// 2 nothing was found out, 130 where Ctrl-C stopped it.
 fn write(
     name: &str,
     common: &Common,
@@ -98,7 +105,11 @@ fn write(
         report.overridden = predictor.set_of_lab(answer)?;
     }
     output::write(&report, &common.output, common.quiet)?;
-    let whole = if answer.points.is_empty() { ExitCode::from(2) } else { ExitCode::SUCCESS };
+    let whole = match answer.keeps_limits(&common.limits()) {
+        Some(true) => ExitCode::SUCCESS,
+        Some(false) => ExitCode::FAILURE,
+        None => ExitCode::from(2),
+    };
     // A signal that came after the last room has cut nothing.
     Ok(if answer.stopped { rooms.status(whole) } else { whole })
 }

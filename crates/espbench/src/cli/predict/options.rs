@@ -406,10 +406,7 @@ impl Common {
             queue: self.queue,
             sleep,
             battery: self.battery(),
-            limits: FleetLimits {
-                loss: self.loss,
-                p99_ms: self.p99.map(|time| time.as_secs_f64() * 1e3),
-            },
+            limits: self.limits(),
             effort: Effort { rooms: self.rooms, messages: self.messages },
             seed: self.seed,
         })
@@ -444,6 +441,12 @@ impl Common {
             attempts: self.attempts.unwrap_or(ATTEMPTS),
             validates: self.boot.unwrap_or_default() == BootCheck::Checked,
         })
+    }
+
+    /// Returns the limits that were given.
+    pub(super) fn limits(&self) -> FleetLimits {
+        let p99_ms = self.p99.map(|time| time.as_secs_f64() * 1e3);
+        FleetLimits { loss: self.loss, p99_ms }
     }
 
     /// Returns the battery with what was said of its regulator.

@@ -23,7 +23,9 @@ Examples:
 
 With --phy-rate: whether that rate is on the air, and what it costs against 1 Mbit/s. Otherwise
 rates are ranked by the p99 of the latency; those that break a limit (--loss, 1%) have no rank,
-and those without a known sensitivity are left out (docs/range.md).";
+and those without a known sensitivity are left out (docs/range.md).
+
+Exit status: 1 where no rate keeps the limits that you gave (--loss, --p99).";
 
 /// Rates that `esp_now_set_peer_rate_config` takes, by their shortest names; those that a chip does not have are
 /// left out.
@@ -221,5 +223,5 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let answer = predict::rate(&predictor, devices, &args.phy_rates.modes, &mut rooms)?;
     rooms.end();
     super::readable(&answer)?;
-    write("rate", common, &predictor, &answer, &rooms)
+    write("rate", &args.common, &predictor, &answer, &rooms)
 }

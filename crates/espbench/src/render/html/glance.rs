@@ -4,6 +4,7 @@ use super::super::figures::{figure, heads, leading, range};
 use super::super::glance::{agreement, chosen};
 use super::{beside, escape};
 use crate::render::parts;
+use espbench_measure::digits;
 use espbench_measure::report::{GlanceGroup, GlanceRow, Report, Section};
 use espbench_measure::table::unit_sign;
 use espbench_model::text::count;
@@ -137,7 +138,11 @@ fn suites(out: &mut String, groups: &[GlanceGroup], sections: &[Section<'_>]) {
 fn standing(group: &GlanceGroup) -> String {
     let mut stands = Vec::new();
     if let Some((ratio, error)) = group.published.as_ref().and_then(|it| it.ratio.zip(it.error)) {
-        stands.push(format!("{ratio:.2} x published, median error {:.0} %", 100.0 * error));
+        stands.push(format!(
+            "{} x published, median error {:.0} %",
+            digits::ratio(ratio),
+            100.0 * error
+        ));
     }
     stands.extend(parts::to_limit(group).map(|it| format!("{it} the limit")));
     stands.join(" · ")

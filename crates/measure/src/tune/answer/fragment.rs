@@ -46,8 +46,11 @@ fn why(answer: &TuneAnswer, best: &Recommendation, change: &RecommendedChange) -
             false => format!(" Simulated, against that: {}.", parts.join(", ")),
         });
     }
-    if let Some(margin) = &change.margin {
-        text.push_str(&format!(" It holds with {}{unit}.", setting.shown(margin)));
+    if let Some(missed) = &change.missed {
+        text.push_str(&format!(
+            " With {}{unit} something wanted is missed.",
+            setting.shown(missed)
+        ));
     }
     text
 }

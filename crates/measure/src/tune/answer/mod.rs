@@ -61,9 +61,9 @@ pub struct RecommendedChange {
     /// Outcome of the candidate with this setting as the firmware had it, with the seed of
     /// [`Recommendation::with`].
     pub without: Option<Evaluation>,
-    /// The recommended candidate with the value nearest to the firmware's own with which it still has
-    /// what is wanted.
-    pub margin: Option<Candidate>,
+    /// The recommended candidate with the next value towards the firmware's own, with which it misses what is
+    /// wanted, by the seeds of [`Recommendation::outcomes`].
+    pub missed: Option<Candidate>,
 }
 
 /// The settings that are recommended, and what became of them when they were tried again.

@@ -50,7 +50,7 @@ impl TuneAnswer {
         metrics.into_iter().map(figure).filter(|it| it.after.is_some()).collect()
     }
 
-    /// Returns a change: what it gives, how far it may go back, and what it costs.
+    /// Returns a change: what it gives, what it costs, and with how much less of it something is missed.
     fn change(&self, best: &Recommendation, it: &RecommendedChange) -> TuneChange {
         let pair = best.with.as_ref().zip(it.without.as_ref());
         let of = |metric: Metric| {
@@ -68,7 +68,7 @@ impl TuneAnswer {
                 .filter(|(want, by)| by.abs() > 0.01 * now(want))
                 .map(|(want, by)| MetricGain { metric: want.metric, by })
                 .collect(),
-            holds_with: it.margin.as_ref().map(|margin| it.setting.shown(margin)),
+            missed_with: it.missed.as_ref().map(|missed| it.setting.shown(missed)),
             heap_kb: of(Metric::Heap).map(|by| libm::round(by * 10.0) / 10.0),
             current_ma: of(Metric::Current),
         }

@@ -41,7 +41,7 @@ fn answer() -> TuneAnswer {
     let change = |key, mbit_s, heap: i64| RecommendedChange {
         setting: TunedSetting::Option(key),
         without: Some(outcome(mbit_s, heap)),
-        margin: None,
+        missed: None,
     };
     let send = TunedSetting::Option(ConfigOption::SendBuffer);
     let candidate = firmware(best);
@@ -77,7 +77,7 @@ fn answer() -> TuneAnswer {
                 change(ConfigOption::DynamicTx, 27.5, 150),
                 change(ConfigOption::LwipIram, 24.1, 163),
                 RecommendedChange {
-                    margin: Some(send.set(&candidate, 16_384)),
+                    missed: Some(send.set(&candidate, 16_384)),
                     ..change(ConfigOption::SendBuffer, 9.1, 170)
                 },
             ],

@@ -78,7 +78,7 @@ impl Checked {
             line: it.line.clone(),
             from: it.from.clone(),
             gives: Vec::new(),
-            holds_with: None,
+            missed_with: None,
             heap_kb: None,
             current_ma: None,
         };
