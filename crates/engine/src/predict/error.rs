@@ -51,6 +51,8 @@ pub enum PredictError {
         /// Cause.
         why: Box<Livelock>,
     },
+    /// Somebody stopped it.
+    Stopped,
 }
 
 impl fmt::Display for PredictError {
@@ -79,6 +81,7 @@ impl fmt::Display for PredictError {
             Self::Livelock { devices, mode, seed, why } => {
                 write!(f, "with {devices} devices at {mode}, in the room of seed {seed}: {why}")
             }
+            Self::Stopped => f.write_str("stopped"),
         }
     }
 }

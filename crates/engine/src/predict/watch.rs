@@ -6,7 +6,7 @@ use super::trials::trial;
 use alloc::boxed::Box;
 use espbench_dot11::random::{Purpose, RngStream};
 use espbench_measure::predict::RoomTrial;
-use espbench_sim::lab::predict::{self, Fidelity, Outcome};
+use espbench_sim::lab::predict::{self, Fidelity, Outcome, RoomWatch};
 use espbench_sim::lab::scene::Scene;
 
 /// A room as it was simulated, with what was on the air.
@@ -24,7 +24,21 @@ impl Predictor {
     /// # Errors
     /// The mistake in the lab; [`PredictError::Livelock`].
     pub fn trial(&self, case: &RoomCase, room: u32) -> Result<RoomTrial, PredictError> {
-        self.watch(case, room, 0).map(|watched| trial(&watched.outcome))
+        self.trial_until(case, room, &|| false)
+    }
+
+    /// Simulates that room unless somebody wants to stop, who is asked often.
+    ///
+    /// # Errors
+    /// As [`Predictor::trial`]; [`PredictError::Stopped`].
+    pub fn trial_until(
+        &self,
+        case: &RoomCase,
+        room: u32,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<RoomTrial, PredictError> {
+        let watched = self.watched(case, room, RoomWatch { flights: 0, stop })?;
+        Ok(trial(&watched.outcome))
     }
 
     /// Simulates that room, and keeps so many frames that were on the air.
@@ -37,13 +51,22 @@ impl Predictor {
         room: u32,
         flights: usize,
     ) -> Result<WatchedRoom, PredictError> {
+        self.watched(case, room, RoomWatch { flights, stop: &|| false })
+    }
+
+    fn watched(
+        &self,
+        case: &RoomCase,
+        room: u32,
+        watch: RoomWatch<'_>,
+    ) -> Result<WatchedRoom, PredictError> {
         let seed = RngStream::stream(self.setup.seed, room, Purpose::Start).bits();
         let scene = self.scene(case, seed)?;
         let fidelity = if self.setup.bare { Fidelity::MacOnly } else { Fidelity::FullStack };
-        let outcome = predict::watched(&scene, &case.load, fidelity, seed, flights);
+        let outcome = predict::watched(&scene, &case.load, fidelity, seed, watch);
         let RoomCase { devices, mode, .. } = *case;
         let livelock = |why| PredictError::Livelock { devices, mode, seed, why: Box::new(why) };
-        let outcome = outcome.map_err(livelock)?;
+        let outcome = outcome.map_err(livelock)?.ok_or(PredictError::Stopped)?;
         Ok(WatchedRoom { scene, outcome })
     }
 }

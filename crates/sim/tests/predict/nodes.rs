@@ -5,7 +5,7 @@ use espbench_dot11::check::bianchi::refined;
 use espbench_dot11::radio::WifiMode;
 use espbench_model::sample::Cause;
 use espbench_model::workload::EspNowCast;
-use espbench_sim::lab::predict::{Arrival, Fidelity, run};
+use espbench_sim::lab::predict::{Arrival, Fidelity, RoomWatch, run, watched};
 use std::time::Duration;
 
 const ONE: EspNowCast = EspNowCast::Broadcast { copies: 1, ack: false };
@@ -79,4 +79,20 @@ fn the_same_seed_gives_the_same_outcome() {
     let run = |seed| run(&scene(10, WifiMode::ESP_NOW), &load, Fidelity::FullStack, seed).unwrap();
     assert_eq!(run(3), run(3));
     assert_ne!(run(3), run(4));
+}
+
+/// A room of rare messages lasts for days, and whoever stops it does not wait for its end.
+#[test]
+fn a_room_is_broken_off_in_its_midst() {
+    let scene = scene(2, WifiMode::ESP_NOW);
+    let day = Duration::from_secs(86_400);
+    let load = load(EspNowCast::Unicast, Arrival::Periodic, day / 24, day);
+    let asked = core::cell::Cell::new(0);
+    let stop = || {
+        asked.set(asked.get() + 1);
+        asked.get() > 3
+    };
+    let watch = RoomWatch { flights: 0, stop: &stop };
+    let outcome = watched(&scene, &load, Fidelity::FullStack, 1, watch).unwrap();
+    assert_eq!((outcome, asked.get()), (None, 4));
 }

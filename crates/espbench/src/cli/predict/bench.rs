@@ -191,7 +191,11 @@ impl RoomPool {
         let results = pool::each(weights.len() * each, self.threads, &self.cancel, in_room, done);
         let mut trials: Vec<Vec<T>> = weights.iter().map(|_| Vec::new()).collect();
         for (at, result) in results.into_iter().enumerate() {
-            trials[at / each].extend(result.transpose()?);
+            match result {
+                // A room that was broken off is none.
+                Some(Err(PredictError::Stopped)) => {}
+                other => trials[at / each].extend(other.transpose()?),
+            }
         }
         Ok(trials)
     }
@@ -293,7 +297,9 @@ impl RoomRunner for RoomPool {
             self.cancel.store(true, Ordering::Relaxed);
         }
         let begun = Instant::now();
-        let job = |case: usize, room: u32| predictor.trial(&cases[case], room);
+        let cancel = Arc::clone(&self.cancel);
+        let stop = || cancel.load(Ordering::Relaxed);
+        let job = |case: usize, room: u32| predictor.trial_until(&cases[case], room, &stop);
         let trials = self.each(&weights, rooms, job, &|case| label(&cases[case]));
         if let Some(deadline) = &mut self.deadline {
             deadline.pace = begun.elapsed().as_secs_f64() / work.as_secs_f64().max(1e-9);

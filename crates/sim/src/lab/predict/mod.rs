@@ -41,7 +41,7 @@ use super::scene::Scene;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use esp_now::node::print::LogLevel;
-use espbench_model::time::Instant;
+use espbench_model::time::{Duration, Instant};
 use ledger::MessageLog;
 
 /// Returns the longest payload that the firmware of all devices can send, in bytes.
@@ -81,10 +81,21 @@ trait FrameSource {
 /// # Errors
 /// [`Livelock`].
 pub fn run(scene: &Scene, load: &Load, fidelity: Fidelity, seed: u64) -> Result<Outcome, Livelock> {
-    watched(scene, load, fidelity, seed, 0)
+    let watch = RoomWatch { flights: 0, stop: &|| false };
+    // Nobody stops it.
+    watched(scene, load, fidelity, seed, watch).map(Option::unwrap_or_default)
 }
 
-/// Carries a load out as [`run`] does, and keeps so many frames that were on the air.
+/// Frames that are kept of a load that is carried out, and what stops it.
+#[derive(Clone, Copy)]
+pub struct RoomWatch<'a> {
+    /// Frames on the air that the outcome keeps, at most.
+    pub flights: usize,
+    /// Returns whether to stop; asked every ten seconds of virtual time.
+    pub stop: &'a dyn Fn() -> bool,
+}
+
+/// Carries a load out as [`run`] does; `None` where it was stopped.
 ///
 /// # Errors
 /// [`Livelock`].
@@ -93,8 +104,8 @@ pub fn watched(
     load: &Load,
     fidelity: Fidelity,
     seed: u64,
-    flights: usize,
-) -> Result<Outcome, Livelock> {
+    watch: RoomWatch<'_>,
+) -> Result<Option<Outcome>, Livelock> {
     let is_full = fidelity == Fidelity::FullStack;
     let mut scene = match is_full {
         true => scene.clone(),
@@ -111,31 +122,41 @@ pub fn watched(
         if !is_full {
             at_once(&mut scene);
         }
-        return carry_out(sensors::Sensors::new(&scene, load, plan, seed), load, flights);
+        return carry_out(sensors::Sensors::new(&scene, load, plan, seed), load, watch);
     }
     if is_full {
-        return carry_out(stack::Nodes::new(scene, load, seed)?, load, flights);
+        return carry_out(stack::Nodes::new(scene, load, seed)?, load, watch);
     }
     if !load.ack() {
-        return carry_out(mac::Radios::new(&scene, load, seed), load, flights);
+        return carry_out(mac::Radios::new(&scene, load, seed), load, watch);
     }
     at_once(&mut scene);
-    carry_out(stack::Nodes::new(scene, load, seed)?, load, flights)
+    carry_out(stack::Nodes::new(scene, load, seed)?, load, watch)
 }
 
 /// Lets the applications send for the load's time, and waits for what is still under way.
 fn carry_out(
     mut frames: impl FrameSource,
     load: &Load,
-    flights: usize,
-) -> Result<Outcome, Livelock> {
-    frames.watch(flights);
+    watch: RoomWatch<'_>,
+) -> Result<Option<Outcome>, Livelock> {
+    frames.watch(watch.flights);
     let until = frames.ledger().until();
-    frames.go_on(until)?;
+    let mut at = frames.now();
+    while at < until {
+        if (watch.stop)() {
+            return Ok(None);
+        }
+        at = until.min(at + SLICE);
+        frames.go_on(at)?;
+    }
     let last = until + load.drain;
     while !frames.ledger().is_settled() && frames.now() < last {
         let next = (frames.now() + load.drain / 16).min(last);
         frames.go_on(next)?;
     }
-    Ok(frames.close())
+    Ok(Some(frames.close()))
 }
+
+/// Virtual time after which it is asked again whether to stop.
+const SLICE: Duration = Duration::from_secs(10);
