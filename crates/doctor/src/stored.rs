@@ -123,7 +123,7 @@ fn push(places: &mut Vec<LogPlace>, line: u64, text: String) {
     }
 }
 
-/// What a cause of losses is.
+/// Texts of a cause of losses.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct LossWords {

@@ -24,7 +24,7 @@ pub struct CauseRecord {
     /// Events of it.
     #[serde(default)]
     pub events: Vec<LogEvent>,
-    /// What programs call it in words of their own, where nothing else tells of it.
+    /// Name that programs give it in words of their own, where nothing else tells of it.
     pub words: Option<WordCause>,
     /// Whether a part of the doctor looks for it by a condition of its own.
     #[serde(default)]

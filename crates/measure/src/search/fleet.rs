@@ -6,7 +6,7 @@
 //! the largest that holds by its estimates, and the largest that does not surely fail. They share
 //! their tries. The answer is the second one, between the first and the third.
 //!
-//! A search begins with a guess, a small number where time may run out: [`GROWTH`] times as many are tried next
+//! A search begins with a guess, a small number where time may run out: four times as many are tried next
 //! while they hold. Where the guess fails the smallest number is tried at once, since no
 //! other one holds where that does not; then the border is looked for by bisection, of the
 //! logarithms while it may be anywhere. It ends where a border is known to a part of the number

@@ -1,4 +1,4 @@
-//! What a log tells as it streams by.
+//! Events of a log as it streams by.
 
 use super::*;
 use proptest::prelude::*;

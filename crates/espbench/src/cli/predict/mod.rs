@@ -31,7 +31,7 @@ use options::Common;
 pub(super) use options::ProfileChoice;
 use std::process::ExitCode;
 
-/// What the exit status says.
+/// Exit status of predictions, for help.
 const STATUS: &str = "\
 Exit status: 0 answered, 1 a limit that you gave (--loss, --p99) is broken: by a fleet whose size you gave, by \
 each rate or chip, or by any fleet; 2 nothing could be found out, 130 stopped by Ctrl-C.";
