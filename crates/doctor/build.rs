@@ -1,4 +1,5 @@
-//! Writes the doctor's own rules without what only people, tests and documents read: comments, examples and sources.
+//! Writes the doctor's own rules without what only people, tests and documents read: comments, examples, sources, and the spaces
+//! around signs of equality and before lines.
 
 use std::path::Path;
 use std::{env, fs};
@@ -17,7 +18,11 @@ fn stripped(text: &str) -> String {
                 lines.by_ref().find(|it| *it == "]").expect("the list has an end");
             }
         } else if !line.is_empty() && !line.starts_with('#') {
-            out.push_str(line);
+            // What stands before the first one is a key, unless the line is of a list.
+            match line.split_once(" = ").filter(|it| !it.0.contains(['"', ' '])) {
+                Some((key, value)) => out.extend([key, "=", value]),
+                None => out.push_str(line.trim_start()),
+            }
             out.push('\n');
         }
     }
