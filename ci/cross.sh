@@ -112,7 +112,8 @@ musl_python() {
     apt-get "${options[@]}" update
     local version address name
     version=$(python3 -c 'import sys; print("python%d.%d" % sys.version_info[:2])')
-    read -r address name _ < <(apt-get "${options[@]}" source --print-uris "$version" | tr -d "'" | grep '\.orig\.tar')
+    read -r address name _ < <(apt-get "${options[@]}" source --print-uris "$version" | tr -d "'" | grep '\.orig\.tar') ||
+        { echo "cross.sh: apt-get knows no source of $version" >&2; exit 1; }
     /usr/lib/apt/apt-helper -qq download-file "$address" "$musl/apt/$name"
     tar xf "$musl/apt/$name" -C "$musl/python" --strip-components 1
     rm -rf "$musl/apt"
@@ -128,13 +129,13 @@ END
     (
         cd "$musl/python"
         sed -i 's/self\.add_multiarch_paths()$/pass/' setup.py
-        ./configure -q CC="$musl/cc" CFLAGS=-O1 --without-ensurepip --disable-test-modules
-        make -s -j"$(nproc)"
+        ./configure -q CC="$musl/cc" CFLAGS=-O1 --without-ensurepip --disable-test-modules &&
+            make -s -j"$(nproc)"
     ) >"$musl/build.log" 2>&1 || { tail "$musl/build.log" >&2; exit 1; }
 }
 
 musl() {
-    need rustc-web cargo-web rust-web-src musl musl-dev musl-tools linux-libc-dev gcc make
+    need rustc-web cargo-web rust-web-src musl musl-dev musl-tools linux-libc-dev gcc make xz-utils
     tools
     zig
     musl_python
@@ -212,6 +213,12 @@ case ${1:-all} in
     compare) compare ;;
     check) check ;;
     musl) musl "${2:-}" ;;
-    all) check && wheel && compare && musl ;;
+    # Each in a line of its own: behind && a command that fails would not end the script.
+    all)
+        check
+        wheel
+        compare
+        musl
+        ;;
     *) echo "usage: ci/cross.sh [wheel [--plain] | compare | musl [--plain] | check]" >&2; exit 2 ;;
 esac

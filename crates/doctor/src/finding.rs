@@ -51,6 +51,7 @@ impl TroubleCause {
     /// Returns whether it has that stable name.
     #[must_use]
     pub fn is(self, name: &str) -> bool {
+        debug_assert!(Self::by_name(name).is_some(), "no cause {name}");
         match self {
             Self::Named(it) => it.0.stable_name() == name,
             other => other.name() == name,

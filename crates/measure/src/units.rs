@@ -206,8 +206,8 @@ pub fn seconds(text: &str) -> Result<Duration, String> {
     if is_bare { duration(&format!("{text} s")) } else { duration(text) }
 }
 
-/// Prints a time with the largest unit that keeps it exact, so that [`duration`] reads it back; a minute is 60 s, as
-/// the times of tests are.
+/// Prints a time with the largest unit that keeps it exact, so that [`duration`] reads it back; one minute is 60 s, as
+/// people write the times of tests.
 #[must_use]
 pub fn print_duration(time: Duration) -> String {
     let nanos = time.as_nanos();

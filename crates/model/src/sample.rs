@@ -322,11 +322,12 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// Returns whether the datagrams have numbers of their own: where most are copies of another, a sender puts the same
+    /// Returns whether the datagrams have numbers of their own: where all are copies of one, the sender puts the same
     /// number into each.
     #[must_use]
     pub fn is_numbered(&self) -> bool {
-        self.duplicates.unwrap_or_default() <= self.datagrams.unwrap_or_default()
+        let [datagrams, copies] = [self.datagrams, self.duplicates].map(Option::unwrap_or_default);
+        datagrams > 1 || copies <= datagrams
     }
 
     /// Returns the number of datagrams that arrived: of all, where no number tells copies from others.

@@ -527,18 +527,8 @@ mod tests {
 
     #[test]
     fn a_ratio_of_one_figure_claims_no_more_than_is_known() {
-        let group = GlanceGroup {
-            name: "iperf".into(),
-            kind: "iperf".into(),
-            goal: None,
-            battery: None,
-            metrics: Vec::new(),
-            rows: Vec::new(),
-            shared: String::new(),
-            axis_ms: None,
-            published: None,
-            times_limit: None,
-        };
+        let group =
+            GlanceGroup { name: "iperf".into(), kind: "iperf".into(), ..GlanceGroup::default() };
         let of = |ratio: f64, unjudged: usize| {
             let error = Some((ratio - 1.0).abs());
             let one =

@@ -85,6 +85,7 @@ mod store;
 mod streams;
 mod suites;
 mod synthetic;
+mod tables_of_fleets;
 mod tcp;
 mod terminal;
 mod threads;

@@ -30,7 +30,7 @@ pub const BARS: usize = 10;
 const METRICS: usize = 4;
 
 /// The figures of one plan and kind of test: a suite, or a part of one whose cells share no figure with the others.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct GlanceGroup {
     /// Name of the plan; that of the kind of test where there is no plan.
     pub name: String,

@@ -379,18 +379,8 @@ mod tests {
         let mut report =
             Report::empty(RunFacts { origin: Origin::Simulated, ..RunFacts::default() });
         let other = Agreement { not_comparable: 3, ..Agreement::default() };
-        let group = GlanceGroup {
-            name: "udp".into(),
-            kind: "iperf".into(),
-            goal: None,
-            battery: None,
-            metrics: Vec::new(),
-            rows: Vec::new(),
-            shared: String::new(),
-            axis_ms: None,
-            published: None,
-            times_limit: None,
-        };
+        let group =
+            GlanceGroup { name: "udp".into(), kind: "iperf".into(), ..GlanceGroup::default() };
         report.glance = [group].into();
         let none = "No published counterpart: how true these figures are is not known.";
         assert_eq!(report.truths(), [none]);

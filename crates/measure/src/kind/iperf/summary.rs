@@ -72,8 +72,8 @@ pub(super) fn summarize(
     if workload.transport == Transport::Udp {
         sent.count_as(&reported);
         match one_way(workload.direction) {
-            Some(true) => sent.bounds(&mut reported, Observer::Peer, recorded),
-            Some(false) => reported.bounds(&mut received, Observer::Receiver, recorded),
+            Some(true) => sent.bound(&mut reported, Observer::Peer, recorded),
+            Some(false) => reported.bound(&mut received, Observer::Receiver, recorded),
             None => {}
         }
     }
@@ -194,10 +194,10 @@ impl ObserverCounts {
             && self.rates.iter().all(|&rate| rate == 0.0)
     }
 
-    /// Makes what was sent and what was received rates of all octets over the time of the test where more would arrive than
-    /// was sent: a receiver's intervals begin with the first datagram, and what waited for the link until then is in the
-    /// first of them.
-    fn bounds(&mut self, received: &mut Self, observer: Observer, recorded: &Recorded) {
+    /// Makes this sender's rate, and that of its receiver, all octets over the time of the test where more would arrive
+    /// than was sent: a receiver's intervals begin with the first datagram, and what waited for the link until then is in
+    /// the first of them.
+    fn bound(&mut self, received: &mut Self, observer: Observer, recorded: &Recorded) {
         let is_told = !self.totals.is_empty() && self.totals.len() == received.totals.len();
         let rates = self.rate().zip(received.rate());
         if is_told && rates.is_some_and(|(sent, received)| received > sent) {
