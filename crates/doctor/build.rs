@@ -1,5 +1,5 @@
-//! Writes the doctor's own rules without what only people, tests and documents read: comments, examples, sources, and the spaces
-//! around signs of equality and before lines.
+//! Writes the doctor's own rules without what only people, tests and documents read: comments, examples, sources, and blanks
+//! that stand in no text.
 
 use std::path::Path;
 use std::{env, fs};
@@ -18,15 +18,25 @@ fn stripped(text: &str) -> String {
                 lines.by_ref().find(|it| *it == "]").expect("the list has an end");
             }
         } else if !line.is_empty() && !line.starts_with('#') {
-            // What stands before the first one is a key, unless the line is of a list.
-            match line.split_once(" = ").filter(|it| !it.0.contains(['"', ' '])) {
-                Some((key, value)) => out.extend([key, "=", value]),
-                None => out.push_str(line.trim_start()),
-            }
+            out.extend(without_blanks(line));
             out.push('\n');
         }
     }
     out
+}
+
+/// Returns a line of TOML without the blanks outside its texts, of which none goes over several lines.
+fn without_blanks(line: &str) -> impl Iterator<Item = char> {
+    let (mut quote, mut is_escaped) = (None, false);
+    line.chars().filter(move |it| {
+        match (quote, it) {
+            (None, '"' | '\'') => quote = Some(*it),
+            (Some(by), _) if by == *it && !is_escaped => quote = None,
+            _ => {}
+        }
+        is_escaped = quote == Some('"') && *it == '\\' && !is_escaped;
+        quote.is_some() || *it != ' '
+    })
 }
 
 fn main() {

@@ -24,7 +24,9 @@ pub fn doctor_crash(data: &[u8]) {
         assert!(!dump.tasks.is_empty() && dump.tasks.len() <= 512);
         let report = CrashReport::of_dump(&dump, None, Some(&AnyCode));
         assert!(report.frames.len() <= 64);
-        assert!(!core_entry("fuzz".into(), &dump, RuleBook::built_in()).diagnosis.findings.is_empty());
+        assert!(
+            !core_entry("fuzz".into(), &dump, RuleBook::built_in()).diagnosis.findings.is_empty()
+        );
     }
     let read = |at: usize| {
         let mut reader = CrashReader::new();

@@ -176,8 +176,9 @@ pub fn doctor_file(data: &[u8]) {
 }
 
 /// Diagnoses the same bytes as a log, and what stands behind a line `---` as the sdkconfig of its firmware: each finding
-/// has evidence, and the shares are of one.
+/// has evidence, the shares of incidents are of one, and a setting, which is no incident, has none.
 fn doctor_incident(data: &[u8], log: &espbench_doctor::log::LogSummary) {
+    use espbench_doctor::finding::TroubleCause;
     use espbench_doctor::incident::{Incident, diagnose};
     let text = String::from_utf8_lossy(data);
     let rest = text.split_once("\n---\n").map_or("", |it| it.1);
@@ -186,8 +187,11 @@ fn doctor_incident(data: &[u8], log: &espbench_doctor::log::LogSummary) {
     let found = diagnose(&Incident { name: "fuzz", log: Some(log), config: config.as_ref(), rtt });
     let findings = &found.diagnosis.findings;
     assert!(findings.iter().all(|it| !it.evidence.is_empty()), "{findings:?}");
-    let shares: f64 = findings.iter().map(|it| it.share).sum();
-    assert!(findings.is_empty() || (shares - 1.0).abs() < 1e-9, "{findings:?}");
+    let (settings, incidents): (Vec<_>, Vec<_>) =
+        findings.iter().partition(|it| matches!(it.cause, TroubleCause::Settings(_)));
+    assert!(settings.iter().all(|it| it.share == 0.0), "{settings:?}");
+    let shares: f64 = incidents.iter().map(|it| it.share).sum();
+    assert!(incidents.is_empty() || (shares - 1.0).abs() < 1e-9, "{incidents:?}");
 }
 
 /// Reads a plan's text: reading ends, what is read has a bounded number of cells, and the plan can be printed and read

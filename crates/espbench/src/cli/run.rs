@@ -185,23 +185,37 @@ impl Args {
                 .into());
         }
         if asked.devices.is_some() && (self.on.is_empty() || self.is_in_lab()) {
-            let (idle_for, all) = set.without_devices();
-            let tests = idle_for.join(", ");
-            if all {
-                let place = format!("with {tests}");
-                let remedy = "leave it out, or take a test of many devices, such as esp-now multi-ping or ota";
-                return Err(idle("--devices", &place, remedy)
-                    .because("these tests are of one device")
-                    .into());
-            }
-            if !idle_for.is_empty() && !self.measure.quiet {
-                say!("--devices does nothing with {tests}: these tests are of one device");
-            }
+            let remedy =
+                "leave it out, or take a test of many devices, such as esp-now multi-ping or ota";
+            self.is_idle("--devices", set.without_devices(), "one device, or of a line", remedy)?;
+        }
+        if asked.distance_m.is_some() {
+            let remedy = "leave it out, and write the places into a lab of your own";
+            self.is_idle("--distance", set.without_distance(), "the places of the lab", remedy)?;
         }
         Ok(set.with_places(asked).for_user(
             || "--devices and --distance are not for this plan".into(),
             "write them into the plan, with the limits that hold there",
         )?)
+    }
+
+    /// Says of which tests a flag is nothing, and what they are of; refuses it where it is nothing to all of them.
+    fn is_idle(
+        &self,
+        flag: &str,
+        (tests, all): (Vec<String>, bool),
+        what: &str,
+        remedy: &str,
+    ) -> anyhow::Result<()> {
+        let names = tests.join(", ");
+        if all {
+            let why = format!("these tests are of {what}");
+            return Err(idle(flag, &format!("with {names}"), remedy).because(why).into());
+        }
+        if !tests.is_empty() && !self.measure.quiet {
+            say!("{flag} does nothing with {names}: these tests are of {what}");
+        }
+        Ok(())
     }
 
     /// Returns whether all targets are labs.

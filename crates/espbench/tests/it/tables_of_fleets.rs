@@ -93,9 +93,17 @@ fn places_that_a_flag_sets_are_taken_and_named() {
     let three = bench.run(&["run", "messages.toml", "--devices", "3"]);
     assert!(!three.err.contains("does nothing"), "{}", three.err);
     assert!(three.ok().contains("3 devices"));
-    bench.write("line.toml", &messages.replace("many-to-one", "relay-line"));
+    let line = messages.replace("many-to-one", "relay-line").replace("devices = 5", "hops = 2");
+    bench.write("line.toml", &line);
     let line = bench.run(&["run", "line.toml", "--devices", "3"]);
     assert_eq!(line.status, Some(2), "{}", line.err);
+    assert!(line.err.contains("--devices does nothing"), "{}", line.err);
+
+    let far = bench.run(&["run", "line.toml", "--distance", "30", "-q"]).ok();
+    assert!(far.contains(", 30 m"), "{far}");
+    let none = bench.run(&["run", "messages.toml", "--distance", "30"]);
+    assert_eq!(none.status, Some(2), "{}", none.err);
+    assert!(none.err.contains("--distance does nothing"), "{}", none.err);
 
     bench.write("raw.toml", "name = \"raw\"\n[[measure]]\nkind = \"raw-esp-now\"\ncount = 20\n");
     let far = ["run", "raw.toml", "--on", "sim:raw-esp-now", "--distance", "9", "-q"];

@@ -38,7 +38,7 @@ use crate::limit::TheoreticalLimit;
 use crate::live::LateProbes;
 use crate::live::figures::{LiveFigures, SeenRate};
 use crate::metric;
-use crate::plan::{PlanKey, Scalar};
+use crate::plan::{PlacesAsked, PlanKey, Scalar};
 use crate::report::digest::{Material, RateCurve};
 use crate::run::Recorded;
 use crate::settings::{Setting, Settings};
@@ -104,10 +104,8 @@ pub(crate) trait TestKind {
     fn length(&self) -> Option<Setting> {
         None
     }
-    /// Returns the number of devices, to change it, of a test among as many as one likes whose lab does not say it.
-    fn devices_mut(&mut self) -> Option<&mut u16> {
-        None
-    }
+    /// Puts the devices of a test whose lab does not place them where somebody wants them.
+    fn put(&mut self, _asked: PlacesAsked) {}
     /// Says a setting of a plan's cell in this kind's own way; `None` where the usual words do.
     fn word(&self, _setting: &Setting) -> Option<SettingWords> {
         None

@@ -41,34 +41,50 @@ impl PlacesAsked {
                 it.lab.distance_m = self.distance_m.or(it.lab.distance_m);
                 it.lab.devices = self.devices.or(it.lab.devices);
             }
-            other => {
-                if let Some((own, asked)) = kind::of_mut(other).devices_mut().zip(self.devices) {
-                    *own = asked;
-                }
-            }
+            other => kind::of_mut(other).put(self),
         }
+    }
+
+    /// Returns whether a cell is another one with these places than with those.
+    fn differs(self, other: Self, work: &Workload) -> bool {
+        let put = |places: Self| {
+            let mut work = *work;
+            places.put(&mut work);
+            work
+        };
+        put(self) != put(other)
     }
 }
 
 /// Returns whether a cell is of as many devices as somebody asks for.
 fn takes_devices(work: &Workload) -> bool {
-    match work {
-        Workload::EspNow(it) => serves_many(it.test),
-        Workload::Wifi(_) => true,
-        other => {
-            let mut work = *other;
-            kind::of_mut(&mut work).devices_mut().is_some()
-        }
-    }
+    let of = |devices| PlacesAsked { devices: Some(devices), ..PlacesAsked::default() };
+    of(1).differs(of(2), work)
+}
+
+/// Returns whether the devices of a cell are as far away as somebody asks for.
+fn takes_distance(work: &Workload) -> bool {
+    let of = |metres| PlacesAsked { distance_m: Some(metres), ..PlacesAsked::default() };
+    of(1.0).differs(of(2.0), work)
 }
 
 impl PlanSet {
     /// Names the tests that a number of devices is nothing to, each once, and says whether they are all.
     #[must_use]
     pub fn without_devices(&self) -> (Vec<String>, bool) {
+        self.without(takes_devices)
+    }
+
+    /// Names the tests that a distance is nothing to, each once, and says whether they are all.
+    #[must_use]
+    pub fn without_distance(&self) -> (Vec<String>, bool) {
+        self.without(takes_distance)
+    }
+
+    fn without(&self, takes: fn(&Workload) -> bool) -> (Vec<String>, bool) {
         let all = || self.plans.iter().flat_map(|it| &it.workloads);
         let mut names: Vec<String> = Vec::new();
-        for work in all().filter(|it| !takes_devices(it)) {
+        for work in all().filter(|it| !takes(it)) {
             let name = match work {
                 Workload::EspNow(it) => format!("esp-now {}", test_name(it.test)),
                 other => other.kind().into(),
@@ -77,7 +93,7 @@ impl PlanSet {
                 names.push(name);
             }
         }
-        (names, !all().any(takes_devices))
+        (names, !all().any(takes))
     }
 
     /// Returns the plans with their devices so many and so far away; cells that are the same then are measured
@@ -232,5 +248,27 @@ mod tests {
         let raw = Plan::parse("name = \"mine\"\n[[measure]]\nkind = \"raw-esp-now\"").unwrap();
         let raw = PlanSet { plans: [raw].into() };
         assert_eq!(raw.without_devices(), (["raw-esp-now"].map(Into::into).into(), true));
+        assert_eq!(raw.without_distance(), (Vec::new(), false));
+    }
+
+    /// A distance beside a relay line was taken without a word, and changed nothing.
+    #[test]
+    fn a_line_has_its_spacing_and_others_their_number() {
+        let of = |pattern: &str| {
+            let keys = format!("kind = \"esp-now-messages\"\npattern = \"{pattern}\"");
+            let plan = Plan::parse(&format!("name = \"mine\"\n[[measure]]\n{keys}")).unwrap();
+            PlanSet { plans: [plan].into() }
+        };
+        let nothing = || (Vec::from(["esp-now-messages".into()]), true);
+        let (line, many) = (of("relay-line"), of("many-to-one"));
+        assert_eq!((line.without_devices(), many.without_distance()), (nothing(), nothing()));
+        let far = PlacesAsked { devices: Some(7), distance_m: Some(30.0) };
+        let placed = |set: PlanSet| match set.with_places(far).unwrap().plans[0].workloads[0] {
+            Workload::EspNowMessages(it) => (it.devices, it.spacing_m),
+            other => panic!("{other:?}"),
+        };
+        let [Workload::EspNowMessages(was)] = line.plans[0].workloads[..] else { panic!() };
+        assert_eq!(placed(line), (was.devices, 30.0));
+        assert_eq!(placed(many).0, 7);
     }
 }

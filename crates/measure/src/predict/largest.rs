@@ -70,7 +70,10 @@ impl PredictAnswer {
     fn not_finished(&self, largest: &Largest, end: SearchEnd) -> Vec<String> {
         let text = self.limits.text();
         let (over, more) = match end {
-            SearchEnd::OutOfTime => ("The time was over", "--time-limit gives it more."),
+            SearchEnd::OutOfTime => (
+                "The time that was left was too short for the next number",
+                "--time-limit gives it more.",
+            ),
             SearchEnd::Found | SearchEnd::Interrupted => {
                 ("The search was stopped", "Ask again and let it end.")
             }
@@ -252,8 +255,8 @@ mod tests {
         assert!(of(None, SearchEnd::Found).contains("has 0 to 45 devices, or up to 4 more;"));
         let late = of(Some(40), SearchEnd::OutOfTime);
         let wanted = "of the numbers tried by then, 45 is the largest that keeps loss at most 1 %. By the estimates \
-                      45 keep it and 41 do not: more --rooms tell more.\n    The time was over: what is from 46 \
-                      to 49 devices";
+                      45 keep it and 41 do not: more --rooms tell more.\n    The time that was left was too short for the next \
+                      number: what is from 46 to 49 devices";
         assert!(late.starts_with(wanted), "{late}");
     }
 

@@ -283,7 +283,7 @@ mod tests {
         );
         assert_eq!(
             late[1],
-            "The time was over: what is from 41 to 89 devices is not known. --time-limit gives it more."
+            "The time that was left was too short for the next number: what is from 41 to 89 devices is not known. --time-limit gives it more."
         );
         let by_hand = lines(SearchEnd::Interrupted, Largest { fails: None, ..largest });
         assert!(

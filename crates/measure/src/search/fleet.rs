@@ -75,7 +75,7 @@ pub enum SearchEnd {
     /// The borders are known as far as the rooms allow.
     #[default]
     Found,
-    /// The search's time was over: a finer answer would have taken longer.
+    /// What was left of the search's time was too short for the next number.
     OutOfTime,
     /// Somebody stopped it.
     Interrupted,

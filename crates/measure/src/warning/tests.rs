@@ -266,6 +266,10 @@ fn a_sender_that_keeps_half_the_rate_is_behind() {
     };
     assert_eq!(kinds(&slow), [wanted]);
     assert_eq!(kinds(&recorded(Workload::Iperf(offered), vec![total(5_000_000)])), []);
+    // Of several streams the advice is of all together, as the result is.
+    let two = recorded(Workload::Iperf(offered), vec![total(2_500_000), total(5_000_000)]);
+    let [Advice::SenderBehind { asked, kept, .. }] = kinds(&two)[..] else { panic!() };
+    assert_eq!((asked, kept), (80.0, 60.0));
     // Of a test that failed the cause is told, and nothing else to do.
     let failed = Recorded { error: Some("Connection refused".into()), ..slow.clone() };
     assert_eq!(kinds(&failed), []);

@@ -26,7 +26,7 @@ limits, the largest number that keeps them is looked for. Of a lab, only one who
 [group.line], .grid, .ring or .cluster has places for any number. Every figure is simulated.
 
 Exit status: 1 where a fleet whose size you gave breaks a limit, or without --devices each does;
-2 where the time was over before one was known to keep them.";
+2 where the time was too short to know one that keeps them.";
 
 /// Largest fleet and longest time of a search, if nothing else is said.
 const MOST: u32 = 1000;

@@ -8,7 +8,7 @@ use crate::figure::Figure;
 use crate::kind::TestKind;
 use crate::kind::headline::Headline;
 use crate::live::figures::{LiveFigures, LiveTimes, QUANTILES, response};
-use crate::plan::{Goal, PlanKey, Scalar};
+use crate::plan::{Goal, PlacesAsked, PlanKey, Scalar};
 use crate::report::digest::Material;
 use crate::run::Recorded;
 use crate::series;
@@ -111,8 +111,14 @@ impl TestKind for EspNowMessages {
         Some(EspNowMessages::probes(self))
     }
 
-    fn devices_mut(&mut self) -> Option<&mut u16> {
-        (self.pattern != MessagePattern::RelayLine).then_some(&mut self.devices)
+    fn put(&mut self, asked: PlacesAsked) {
+        // A line has its hops, and the distance from one to the next; others stand where the lab has them.
+        match self.pattern {
+            MessagePattern::RelayLine => {
+                self.spacing_m = asked.distance_m.unwrap_or(self.spacing_m)
+            }
+            _ => self.devices = asked.devices.unwrap_or(self.devices),
+        }
     }
 
     fn settings(&self) -> Settings {

@@ -260,8 +260,9 @@ impl TestKind for Iperf {
 
     fn pace(&self, recorded: &Recorded) -> Option<SenderPace> {
         // Over TCP a rate is no more than a limit: what was sent is the result.
-        let asked = self.bandwidth.filter(|_| self.transport == Transport::Udp)? as f64 / 1e6;
-        Some(SenderPace { asked, kept: summary::slowest_stream(self, recorded)?, unit: "Mbit/s" })
+        let each = self.bandwidth.filter(|_| self.transport == Transport::Udp)? as f64 / 1e6;
+        let (streams, kept) = summary::sent_by_all(self, recorded)?;
+        Some(SenderPace { asked: each * streams as f64, kept, unit: "Mbit/s" })
     }
 
     fn sent(&self, recorded: &Recorded) -> Option<SentDatagrams> {

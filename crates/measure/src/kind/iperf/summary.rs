@@ -559,21 +559,20 @@ impl IperfCells<'_> {
     }
 }
 
-/// Returns the megabits a second that the slowest stream of ours sent; `None` where the other side sends too,
-/// as its rate is not this sender's.
-pub(super) fn slowest_stream(w: &Iperf, recorded: &Recorded) -> Option<f64> {
+/// Returns how many streams of ours there were, and the megabits a second that all of them sent; `None` where the other side
+/// sends too, as its rate is not this sender's.
+pub(super) fn sent_by_all(w: &Iperf, recorded: &Recorded) -> Option<(usize, f64)> {
     if w.direction != Direction::Forward {
         return None;
     }
-    let totals = recorded.samples.iter().filter_map(|s| match s {
-        Sample::Interval(i) if i.total && i.observer == Observer::Sender => Some(i),
+    let total = |it: &Sample| match it {
+        Sample::Interval(it) if it.total && it.observer == Observer::Sender => {
+            megabits(it.bytes, it.end.since(it.start))
+        }
         _ => None,
-    });
-    let rates = totals.filter_map(|i| {
-        let seconds = i.end.since(i.start).as_secs_f64();
-        (seconds > 0.0).then(|| i.bytes as f64 * 8e-6 / seconds)
-    });
-    rates.reduce(f64::min)
+    };
+    let rates: Vec<f64> = recorded.samples.iter().filter_map(total).collect();
+    (!rates.is_empty()).then(|| (rates.len(), rates.iter().sum()))
 }
 
 #[cfg(test)]
