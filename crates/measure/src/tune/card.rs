@@ -72,7 +72,10 @@ impl TuneChange {
         let cost = |by: Option<f64>| by.map(signed).filter(|it| it != "0");
         let mut parts: Vec<String> = self.gives.iter().map(gain).collect();
         parts.extend(cost(self.heap_kb).map(|by| format!("heap {by} KB")));
-        parts.extend(cost(self.current_ma).map(|by| format!("current {by} mA")));
+        // What is wanted stands among the gains.
+        let current = cost(self.current_ma)
+            .filter(|_| self.gives.iter().all(|it| it.metric != Metric::Current));
+        parts.extend(current.map(|by| format!("current {by} mA")));
         parts.extend(self.missed_with.as_ref().map(|it| format!("{it} is not enough")));
         parts.join(", ")
     }

@@ -248,21 +248,46 @@ impl TuneAnswer {
         let mean = best.mean();
         let beyond = |want: &&Want| self.beyond.iter().any(|it| it.want == **want);
         let missed = self.wants.iter().filter(|it| it.shortfall(&mean) > 0.0);
-        for want in missed.filter(|it| !beyond(it)) {
-            let values = self.tried.iter().filter_map(|it| it.mean.value(want.metric));
-            let values = values.chain(mean.value(want.metric));
-            let most = values.reduce(if want.metric.more() { f64::max } else { f64::min });
-            lines.push(match most {
-                Some(most) => format!(
-                    "{want} is missed; the best {} that was tried is {} {}.",
-                    want.metric.words(),
-                    number(most),
-                    want.metric.unit()
-                ),
-                None => format!("{want} could not be found out."),
-            });
-        }
+        lines.extend(missed.filter(|it| !beyond(it)).map(|it| self.shortfall(it, &mean)));
         lines
+    }
+
+    /// Returns how near the tried ones come to a want that the recommended one misses, what it misses that meets the want,
+    /// and whether the firmware as it is meets it.
+    fn shortfall(&self, want: &Want, best: &Evaluation) -> String {
+        let shown = |want: &Want, of: &Evaluation| {
+            let value = of.value(want.metric).map_or_else(|| "not known".into(), number);
+            format!("{value} {}", want.metric.unit())
+        };
+        let meets = |it: &&TestedCandidate| want.shortfall(&it.mean) <= 0.0;
+        let met = self.tried.iter().filter(meets).min_by(|a, b| a.missing.total_cmp(&b.missing));
+        let mut line = if let Some(met) = met {
+            let others = self.wants.iter().filter(|it| it.shortfall(&met.mean) > 0.0);
+            let others: Vec<String> = others
+                .map(|it| format!("{} is {}", it.metric.words(), shown(it, &met.mean)))
+                .collect();
+            match others.is_empty() {
+                true => format!("{want} is missed with new seeds: {}.", shown(want, best)),
+                false => format!(
+                    "{want} is missed: of the settings that were tried and reach it, the nearest has {}, and its {}.",
+                    shown(want, &met.mean),
+                    others.join(", ")
+                ),
+            }
+        } else {
+            let values = self.tried.iter().map(|it| &it.mean).chain([best]);
+            let values = values.filter_map(|it| it.value(want.metric));
+            let Some(most) = values.reduce(if want.metric.more() { f64::max } else { f64::min })
+            else {
+                return format!("{want} could not be found out.");
+            };
+            let (words, unit) = (want.metric.words(), want.metric.unit());
+            format!("{want} is missed; the best {words} that was tried is {} {unit}.", number(most))
+        };
+        if !self.before.is_empty() && want.shortfall(&Evaluation::mean(&self.before)) <= 0.0 {
+            line += " Without the changes it is met.";
+        }
+        line
     }
 
     /// Returns the answer in sentences, the most important first.

@@ -128,6 +128,29 @@ fn the_answer_is_told() {
     assert_eq!((none.sentences().len(), fragment(&none).as_str()), (1, ""));
 }
 
+/// "The best that was tried is 21 mA" stood beside a wish of 40 mA that was missed, as if 21 were more than 40.
+#[test]
+fn wishes_that_exclude_each_other_are_told_with_what_is_given_up() {
+    let mut poor = answer();
+    // Nothing has both: 27.5 Mbit/s with 150 KB, or 180 KB with 9.
+    poor.wants[1].value = 170.0;
+    let heap = |answer: &TuneAnswer| answer.shortfalls().join(" ");
+    assert_eq!(
+        heap(&poor),
+        "heap>=170KB is missed: of the settings that were tried and reach it, the nearest has 180 KB, and its TCP sending \
+         is 9 Mbit/s."
+    );
+    poor.before = alloc::vec![outcome(9.0, 175)];
+    assert!(heap(&poor).ends_with("9 Mbit/s. Without the changes it is met."), "{}", heap(&poor));
+    // In the search one had both, and not when it was tried again.
+    poor.tried[1].mean = outcome(27.5, 171);
+    assert!(
+        heap(&poor).starts_with("heap>=170KB is missed with new seeds: 150 KB."),
+        "{}",
+        heap(&poor)
+    );
+}
+
 #[test]
 fn sleep_is_told_where_what_is_wanted_depends_on_it() {
     let told = |want: &str| {

@@ -90,6 +90,11 @@ impl<J: Copy> Cpu<J> {
         }
     }
 
+    /// Returns whether work of this kind waits for a task.
+    pub(super) fn waits(&self, task: CpuTask, is: impl Fn(J) -> bool) -> bool {
+        self.queues[task as usize].iter().any(|job| is(job.what))
+    }
+
     /// Returns whether a core works.
     pub(super) const fn is_busy(&self) -> bool {
         self.running[0].is_some() || self.running[1].is_some()

@@ -93,12 +93,19 @@ impl Esp {
     }
 
     /// Queues work of a program: in its own task, or as a part of the work that lwIP's task has
-    /// just done.
+    /// just done. There a program's next turn comes after what others have begun.
     fn push_program(&mut self, now: u64, job: TaskJob, cost: u64) {
-        if self.setup.in_lwip {
-            self.cpu.push_first(now, CpuTask::Tcpip, job, cost);
-        } else {
+        let is_of_program = |it| match it {
+            TaskJob::Run(_) | TaskJob::Spent(_) => true,
+            TaskJob::Send(_, program) => program != NOBODY,
+            _ => false,
+        };
+        if !self.setup.in_lwip {
             self.cpu.push(now, CpuTask::App, job, cost);
+        } else if matches!(job, TaskJob::Run(_)) && self.cpu.waits(CpuTask::Tcpip, is_of_program) {
+            self.cpu.push(now, CpuTask::Tcpip, job, cost);
+        } else {
+            self.cpu.push_first(now, CpuTask::Tcpip, job, cost);
         }
     }
 }
