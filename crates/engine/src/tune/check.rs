@@ -5,8 +5,9 @@ use super::error::TuneError;
 use super::lab::TuneLab;
 use super::search::{TrialRunner, TuneStage};
 use alloc::vec::Vec;
-use espbench_measure::tune::check::{AdvisedChange, CheckAdvice, Checked};
+use espbench_measure::tune::check::{AdvisedChange, CheckAdvice, CheckInput, Checked, check};
 use espbench_measure::tune::{Candidate, Evaluation, Metric, SearchSpace, TunedSetting, limit};
+use espbench_model::sdkconfig::OptionValues;
 use espbench_stats::interval::mean_t;
 
 /// Directions that advice is about.
@@ -21,12 +22,13 @@ const GIVES: f64 = 1.02;
 /// Of changes whose gain is at least this share of the best one's, the one that costs least is taken.
 const NEARLY: f64 = 0.9;
 
-/// Adds to a check what the lab finds out about its file.
+/// Adds to the check of an input what the lab finds out about its file.
 ///
 /// # Errors
 /// The runner's.
 pub fn simulate(
     checked: &mut Checked,
+    input: &CheckInput,
     lab: &TuneLab,
     runner: &mut dyn TrialRunner,
 ) -> Result<(), TuneError> {
@@ -34,7 +36,19 @@ pub fn simulate(
     checked.limits.extend(lab.bounds(lab.base(), &[Metric::UdpTx, Metric::UdpRx])?);
     limit::rank(&mut checked.limits);
     checked.place = Some(lab.place());
-    checked.advice = advice(lab, runner)?;
+    let (advice, candidate) = advice(lab, runner)?.unzip();
+    checked.advice = advice;
+    if let Some(candidate) = candidate {
+        let mut reading = input.reading.clone();
+        for setting in candidate.changes(lab.base()) {
+            if let TunedSetting::Option(key) = setting
+                && let Some(value) = OptionValues::from(&candidate.config).get(key)
+            {
+                reading.settings.set(key, value);
+            }
+        }
+        checked.mend(&check(&CheckInput { reading, ..input.clone() }));
+    }
     // What the advice is about comes first.
     let advised = checked.advice.as_ref().map(|it| it.metric);
     checked.limits.sort_by_key(|it| Some(it.metric) != advised);
@@ -61,7 +75,11 @@ fn gain(candidate: Candidate, before: &Evaluation, after: &Evaluation) -> Option
     (!worse && factor > GIVES).then_some(Gain { candidate, metric, factor, heap })
 }
 
-fn advice(lab: &TuneLab, runner: &mut dyn TrialRunner) -> Result<Option<CheckAdvice>, TuneError> {
+/// Returns the change that gives most, with the firmware that has it.
+fn advice(
+    lab: &TuneLab,
+    runner: &mut dyn TrialRunner,
+) -> Result<Option<(CheckAdvice, Candidate)>, TuneError> {
     let (base, streams) = (*lab.base(), lab.setup().streams);
     let space = SearchSpace::new(*lab.context(), base, &TCP, streams, lab.psram());
     let mut changes = space.single_changes();
@@ -79,7 +97,7 @@ fn advice(lab: &TuneLab, runner: &mut dyn TrialRunner) -> Result<Option<CheckAdv
     };
     let good = gains.into_iter().filter(|it| it.factor - 1.0 >= NEARLY * most);
     let Some(best) = good.max_by_key(|it| it.heap) else { return Ok(None) };
-    proved(lab, runner, &best)
+    Ok(proved(lab, runner, &best)?.map(|it| (it, best.candidate)))
 }
 
 /// Tries a change again with new seeds: advice, if the intervals lie apart.

@@ -48,7 +48,7 @@ fn file(name: &str, text: &str) -> TuneFile {
 fn checked(setup: TuneSetup, text: &str) -> Checked {
     let file = file("tuned", text);
     let lab = lab(TuneSetup { file: Some(file.clone()), wants: Vec::new(), ..setup });
-    let mut checked = check(&CheckInput {
+    let input = CheckInput {
         file: file.name,
         reading: file.reading,
         context: *lab.context(),
@@ -57,8 +57,9 @@ fn checked(setup: TuneSetup, text: &str) -> Checked {
         rtt: lab.rtt().clone(),
         burst: None,
         heap: None,
-    });
-    simulate(&mut checked, &lab, &mut InTurn).unwrap();
+    };
+    let mut checked = check(&input);
+    simulate(&mut checked, &input, &lab, &mut InTurn).unwrap();
     checked
 }
 
@@ -242,6 +243,18 @@ fn the_flash_is_turned_for_a_throughput() {
     assert!(best.is_reached(), "{want}: {best:?}");
     let text = fragment(&answer);
     assert!(text.contains("CONFIG_ESPTOOLPY_FLASH"), "{text}");
+}
+
+/// The advice set a send buffer of 65535 B, and a line below it one of 5760.
+#[test]
+fn one_option_has_one_value_beside_the_advice() {
+    let text = "CONFIG_IDF_TARGET=\"esp32c3\"\nCONFIG_LWIP_TCP_SND_BUF_DEFAULT=2440\n\
+                CONFIG_ESP_WIFI_STATIC_RX_BUFFER_NUM=1\n";
+    let card = checked(setup(&[]), text).card();
+    assert!(card.changes[0].line.starts_with("CONFIG_LWIP_TCP_SND_BUF_DEFAULT="), "{card:?}");
+    let [range, segments] = &card.warnings[..] else { panic!("{:?}", card.warnings) };
+    assert!(range.ends_with(": CONFIG_ESP_WIFI_STATIC_RX_BUFFER_NUM=2"), "{range}");
+    assert!(segments.ends_with("two segments (2880 B): the change mends it"), "{segments}");
 }
 
 /// The one change of a check is proved: what it sets makes the direction faster in other rooms, too.

@@ -65,7 +65,7 @@ pub(super) fn run(
     };
     if let Some(lab) = &lab {
         let mut runner = TrialPool::new(args)?;
-        simulate(&mut checked, lab, &mut runner)?;
+        simulate(&mut checked, &question, lab, &mut runner)?;
     }
     let facts = facts(&checked, lab.as_ref());
     for (path, format) in args.output.output.iter().zip(formats) {

@@ -118,6 +118,9 @@ pub struct Finding {
     pub why: String,
     /// Settings to change; empty where nothing in the file helps.
     pub set: Vec<SettingChange>,
+    /// Whether the advised change mends it, too.
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    pub mended: bool,
     /// Line of the file, from 1, where it is about one.
     #[serde(skip)]
     pub line: Option<usize>,
@@ -232,6 +235,13 @@ pub struct Checked {
 }
 
 impl Checked {
+    /// Notes what is not found of a file any more that has the advised settings.
+    pub fn mend(&mut self, with: &Self) {
+        for it in &mut self.findings {
+            it.mended = !it.set.is_empty() && with.findings.iter().all(|left| left.rule != it.rule);
+        }
+    }
+
     /// Returns how many findings there are of a severity.
     #[must_use]
     pub fn count(&self, severity: Severity) -> usize {
@@ -465,7 +475,7 @@ fn finding(
     why: impl Into<String>,
     set: Vec<SettingChange>,
 ) -> Finding {
-    Finding { rule, severity, what, why: why.into(), set, line: None }
+    Finding { rule, severity, what, why: why.into(), set, mended: false, line: None }
 }
 
 /// Removes changes that a finding before has asked for already: a later one stays only where it

@@ -61,9 +61,11 @@ impl Checked {
     pub fn card(&self) -> TuneCard {
         let place = self.place.as_ref().map(|it| format!("; {it}")).unwrap_or_default();
         let wrong = self.findings.iter().filter(|it| it.severity == Severity::Wrong);
-        let warning = |Finding { what, set, .. }: &Finding| {
-            let fix = set.first().map(|it| format!(": {}={}", it.name, it.to)).unwrap_or_default();
-            format!("{what}{fix}")
+        // One option has one value on a screen: that of the change where it is enough.
+        let warning = |Finding { what, set, mended, .. }: &Finding| match set.first() {
+            Some(_) if *mended => format!("{what}: the change mends it"),
+            Some(it) => format!("{what}: {}={}", it.name, it.to),
+            None => what.clone(),
         };
         let heap = self.heap_left.as_ref().map(|left| {
             let [idle, busy, peak] =
