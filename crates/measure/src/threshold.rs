@@ -175,6 +175,7 @@ impl Threshold {
                 value: None,
                 unit: String::new(),
                 passed: false,
+                beyond: 0.0,
             });
         }
         checks
@@ -203,7 +204,10 @@ impl Threshold {
         let (min, max) =
             (holds(&self.min, low, |v, l| v >= l), holds(&self.max, high, |v, l| v <= l));
         // The one that failed is shown; of two that held, the upper.
-        let value = if self.max.is_none() || !min { low } else { high };
+        let is_low = self.max.is_none() || !min;
+        let value = if is_low { low } else { high };
+        let broken = if is_low { &self.min } else { &self.max };
+        let limit = broken.as_ref().and_then(|it| in_unit_of(it, cell)).filter(|_| !(min && max));
         Check {
             number: self.number,
             threshold,
@@ -211,6 +215,7 @@ impl Threshold {
             value,
             unit: cell.unit.clone(),
             passed: min && max,
+            beyond: value.zip(limit).map_or(0.0, |(value, limit)| libm::fabs(value - limit)),
         }
     }
 }
@@ -344,6 +349,20 @@ mod tests {
         assert!(
             Variant::parse("8 in the air").unwrap_err().contains("is no setting that is known")
         );
+    }
+
+    #[test]
+    fn a_value_that_is_farther_off_is_farther_beyond_the_limit() {
+        let beyond = |t: &Threshold, value| {
+            let cells = [cell("rtt_p99", 10, value, 1.0, "ms")];
+            t.check([("here".into(), &cells[..])])[0].beyond
+        };
+        let both = limit("rtt_p99", Some("0.01 s"), Some("20 ms"));
+        assert_eq!(
+            [5.0, 8.0, 15.0, 20.5, 70.0].map(|it| beyond(&both, it)),
+            [5.0, 2.0, 0.0, 0.5, 50.0]
+        );
+        assert_eq!(beyond(&limit("rtt_p99", None, Some("3 Mbit/s")), 5.0), 0.0);
     }
 
     #[test]

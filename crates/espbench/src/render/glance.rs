@@ -7,7 +7,7 @@ use anstyle::{AnsiColor, Style};
 use espbench_measure::beside::{LabAgreement, LabPair};
 use espbench_measure::cell::Origin;
 use espbench_measure::digits;
-use espbench_measure::report::{Agreement, Check, GlanceGroup, GlanceRow, GlanceValue, Report};
+use espbench_measure::report::{Agreement, GlanceGroup, GlanceRow, GlanceValue, Report};
 use espbench_measure::table::unit_sign;
 use espbench_measure::warning::Warning;
 use espbench_model::text::count;
@@ -247,14 +247,8 @@ impl Page {
         if let Some(text) = report.cut_short() {
             self.marked(style, "✗", &text);
         }
-        // Of each threshold the first result that did not keep it.
-        let mut failed: Vec<&Check> = Vec::new();
-        for check in report.checks.iter().filter(|it| !it.passed) {
-            let is_told = |it: &&Check| it.number == check.number && check.number != 0;
-            if failed.len() < CHECKS && !failed.iter().any(is_told) {
-                failed.push(check);
-            }
-        }
+        let mut failed = report.worst_checks();
+        failed.truncate(CHECKS);
         for check in &failed {
             let unit = unit_sign(&check.unit);
             let value = check.value.map(|it| format!("{} {unit}", digits::plain(it)));

@@ -86,7 +86,7 @@ fn cases(report: &Report) -> Vec<TestCase> {
 }
 
 fn threshold(check: &Check) -> TestCase {
-    let Check { number: _, threshold, place, value, unit, passed } = check;
+    let Check { threshold, place, value, unit, passed, .. } = check;
     let found = match value {
         Some(value) => format!("{} {}", digits::plain(*value), unit_sign(unit)),
         None => "no value".to_owned(),

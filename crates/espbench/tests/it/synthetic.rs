@@ -305,6 +305,7 @@ pub(crate) fn report(sizes: &[u32], count: u32) -> Report {
         value: Some(value),
         unit: "ms".into(),
         passed,
+        beyond: 0.0,
     };
     report.checks.push(check(1, "rtt_p99 <= 30 ms", 12.4, true));
     report.checks.push(check(2, "rtt_avg <= 2 ms", 5.41, false));

@@ -69,6 +69,20 @@ impl Report {
         lines
     }
 
+    /// Returns of each threshold that failed the result that is farthest from it.
+    #[must_use]
+    pub fn worst_checks(&self) -> Vec<&Check> {
+        let mut worst: Vec<&Check> = Vec::new();
+        for check in self.checks.iter().filter(|it| !it.passed) {
+            match worst.iter_mut().find(|it| it.number == check.number && check.number != 0) {
+                Some(it) if it.beyond < check.beyond => *it = check,
+                Some(_) => {}
+                None => worst.push(check),
+            }
+        }
+        worst
+    }
+
     /// Returns how many thresholds of the plans there are, and how many of them failed: each counts once, however
     /// many results it was held against.
     #[must_use]
@@ -304,6 +318,7 @@ mod tests {
             value: Some(1.0),
             unit: "percent".into(),
             passed,
+            beyond: 0.0,
         };
         let mut report = Report::empty(RunFacts::default());
         // Two thresholds of the same words, and one that holds.
@@ -324,6 +339,11 @@ mod tests {
         assert_eq!(report.thresholds().failed_words().unwrap(), "2 of 3 thresholds failed.");
         report.checks.clear();
         assert_eq!(report.thresholds().failed_words(), None);
+        // Of each threshold the result that is farthest off.
+        let off = |number, beyond| Check { beyond, ..check(number, beyond <= 0.0) };
+        report.checks = [off(1, 2.0), off(2, 1.0), off(1, 7.0), off(2, 0.0), off(1, 3.0)].into();
+        let worst: Vec<f64> = report.worst_checks().iter().map(|it| it.beyond).collect();
+        assert_eq!(worst, [7.0, 1.0]);
     }
 
     #[test]

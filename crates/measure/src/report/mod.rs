@@ -166,6 +166,9 @@ pub struct Check {
     pub unit: String,
     /// True where the limit held.
     pub passed: bool,
+    /// Distance of the value from the limit that it broke, in its unit; 0 where it is not known, or none is broken.
+    #[serde(skip)]
+    pub beyond: f64,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]

@@ -250,8 +250,10 @@ fn head(out: &mut String, report: &Report) {
 fn alerts(report: &Report) -> Vec<String> {
     let mut lines = report.causes();
     lines.extend(report.cut_short());
-    let failed = report.checks.iter().filter(|it| !it.passed);
-    lines.extend(failed.map(|it| format!("Failed: {}: {}", it.place, it.threshold)));
+    let failed = report.worst_checks();
+    lines.extend(failed.iter().map(|it| format!("Failed: {}: {}", it.place, it.threshold)));
+    let tally = report.thresholds();
+    lines.extend(tally.failed_words().filter(|_| tally.results_failed > failed.len()));
     lines.extend(report.doubts());
     lines
 }
