@@ -157,6 +157,14 @@ pub fn placed(
         Workload::RawEspNow(work) => {
             work.distance_m = distance.map_or(work.distance_m, |it| it.1);
         }
+        Workload::EspNowMessages(work) => {
+            work.devices = devices.unwrap_or(work.devices);
+            if let Some((first, last)) = distance {
+                // From the first node to its neighbour, and to the end of the line.
+                let is_even = (last - first * f32::from(work.devices)).abs() <= 0.01 * last;
+                work.spacing_m = if is_even { first } else { 0.0 };
+            }
+        }
         _ => {}
     }
     workload

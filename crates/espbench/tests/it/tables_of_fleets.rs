@@ -84,6 +84,28 @@ fn what_is_lost_has_a_column_beside_a_search() {
     assert!(head.contains("rate without loss") && head.contains("lost (%)"), "{answer}");
 }
 
+/// A lab of four nodes along a path.
+const PATH: &str = r#"title = "A path"
+environment = "office"
+initiator = "first"
+varied = "relays"
+[[group]]
+name = "first"
+profile = "esp32"
+[group.firmware]
+services = ["data"]
+[[group]]
+name = "relays"
+profile = "esp32"
+count = 3
+at = [24, 0, 0]
+[group.line]
+step_m = 12
+angle_deg = 0
+[group.firmware]
+services = ["data"]
+"#;
+
 #[test]
 fn places_that_a_flag_sets_are_taken_and_named() {
     let bench = TestDir::new();
@@ -93,17 +115,31 @@ fn places_that_a_flag_sets_are_taken_and_named() {
     let three = bench.run(&["run", "messages.toml", "--devices", "3"]);
     assert!(!three.err.contains("does nothing"), "{}", three.err);
     assert!(three.ok().contains("3 devices"));
-    let line = messages.replace("many-to-one", "relay-line").replace("devices = 5", "hops = 2");
-    bench.write("line.toml", &line);
-    let line = bench.run(&["run", "line.toml", "--devices", "3"]);
-    assert_eq!(line.status, Some(2), "{}", line.err);
-    assert!(line.err.contains("--devices does nothing"), "{}", line.err);
+    let lines = messages.replace("many-to-one", "relay-line").replace("devices = 5", "hops = 2");
+    bench.write("line.toml", &lines);
+    let refused = bench.run(&["run", "line.toml", "--devices", "3"]);
+    assert_eq!(refused.status, Some(2), "{}", refused.err);
+    assert!(refused.err.contains("--devices does nothing"), "{}", refused.err);
 
     let far = bench.run(&["run", "line.toml", "--distance", "30", "-q"]).ok();
     assert!(far.contains(", 30 m"), "{far}");
     let none = bench.run(&["run", "messages.toml", "--distance", "30"]);
     assert_eq!(none.status, Some(2), "{}", none.err);
     assert!(none.err.contains("--distance does nothing"), "{}", none.err);
+
+    // What the plan leaves open is the lab's, and what it says is named beside the lab's own.
+    bench.write("open.toml", &messages.replace("devices = 5\n", ""));
+    bench.write("path.toml", PATH);
+    let open = bench.run(&["run", "open.toml", "--on", "sim:path.toml", "-q"]).ok();
+    assert!(open.contains(", 3 devices") && !open.contains("this run sets"), "{open}");
+    let said = bench.run(&["run", "messages.toml", "--on", "sim:path.toml", "-q"]).ok();
+    assert!(said.contains("this run sets devices 5 (lab: 3)"), "{said}");
+    bench.write("hops.toml", &lines.replace("hops = 2\n", ""));
+    let hops = bench.run(&["run", "hops.toml", "--on", "sim:path.toml", "-q"]).ok();
+    assert!(hops.contains("3 hops, 12 m") && !hops.contains("this run sets"), "{hops}");
+    let far = ["run", "hops.toml", "--on", "sim:path.toml", "--distance", "9", "-q"];
+    let far = bench.run(&far).ok();
+    assert!(far.contains("3 hops, 9 m") && far.contains("sets distance 9 m (lab: 12)"), "{far}");
 
     bench.write("raw.toml", "name = \"raw\"\n[[measure]]\nkind = \"raw-esp-now\"\ncount = 20\n");
     let far = ["run", "raw.toml", "--on", "sim:raw-esp-now", "--distance", "9", "-q"];

@@ -6,6 +6,7 @@ use crate::kind::esp_now::{serves_many, test_name};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use espbench_model::messages::MessagePattern;
 use espbench_model::workload::Workload;
 
 /// Number and distance of devices that somebody asks for, in place of the plan's and the lab's.
@@ -134,11 +135,13 @@ impl Plan {
         let distance = |it: &Workload| match it {
             Workload::EspNow(it) => Some(it.distance_m),
             Workload::RawEspNow(it) => Some((it.distance_m, it.distance_m)),
+            Workload::EspNowMessages(it) => Some((it.spacing_m, it.spacing_m)),
             Workload::Wifi(it) => it.lab.distance_m.map(|metres| (metres, metres)),
             _ => None,
         };
         let devices = |it: &Workload| match it {
             Workload::EspNow(it) => Some(it.devices),
+            Workload::EspNowMessages(it) => Some(it.devices),
             Workload::Wifi(it) => it.lab.devices,
             _ => None,
         };
@@ -152,6 +155,10 @@ impl Plan {
                     it.lab.open.devices |= one_number && serves_many(it.test);
                 }
                 Workload::RawEspNow(it) => it.lab.open.distance |= one_distance,
+                Workload::EspNowMessages(it) => {
+                    it.lab.open.distance |= one_distance && it.pattern == MessagePattern::RelayLine;
+                    it.lab.open.devices |= one_number;
+                }
                 Workload::Wifi(it) => {
                     it.lab.distance_m = it.lab.distance_m.filter(|_| !one_distance);
                     it.lab.devices = it.lab.devices.filter(|_| !one_number);

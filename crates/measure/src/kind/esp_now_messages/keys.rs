@@ -8,6 +8,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use core::time::Duration;
 use espbench_model::messages::{BluetoothState, EspNowMessages, MessagePattern};
+use espbench_model::overrides::OpenPlaces;
 use espbench_model::workload::EspNowCast;
 
 /// Most hops of a line and most nodes beside the first, of which the lab keeps whole devices.
@@ -35,14 +36,14 @@ pub(super) const KEYS: [PlanKey; 21] = [
         "10",
         "of a relay line: hops from one end to the other, whose relays are one fewer",
     )
-    .or("5"),
+    .or("those in the file of a lab behind `--on sim:LAB`; else 5"),
     PlanKey::new(
         "devices",
         PlanValue::Whole(1, MOST),
         "49",
         "of other patterns: nodes beside the first one",
     )
-    .or("5"),
+    .or("those in the file of a lab behind `--on sim:LAB`; else 5"),
     PlanKey::new("size", PlanValue::Bytes(SHORTEST, LONGEST), "230", "bytes of a message"),
     PlanKey::new("count", PlanValue::Whole(1, 100_000), "100", "messages of each sender"),
     PlanKey::new(
@@ -87,7 +88,8 @@ pub(super) const KEYS: [PlanKey; 21] = [
         PlanValue::Form("0.01 m to 100 km"),
         "\"14 m\"",
         "of a relay line: from one node to the next",
-    ),
+    )
+    .or("what the file of a lab behind `--on sim:LAB` says; else \"14 m\""),
     PlanKey::new(
         "schedule",
         PlanValue::Word(&["contention", "beacon-slots"]),
@@ -190,6 +192,7 @@ pub(super) fn get(work: &EspNowMessages, key: &str) -> Option<String> {
     };
     Some(match key {
         "pattern" => quoted(word(work.pattern)),
+        "hops" | "devices" if work.lab.open.devices => return None,
         "hops" => is_line.then(|| work.devices.to_string())?,
         "devices" => (!is_line).then(|| work.devices.to_string())?,
         "size" => work.size.to_string(),
@@ -200,6 +203,7 @@ pub(super) fn get(work: &EspNowMessages, key: &str) -> Option<String> {
         "ack" => broadcast?.1.to_string(),
         "ttl" => work.ttl.to_string(),
         "forward_rssi" => work.forward_rssi.to_string(),
+        "distance" if work.lab.open.distance => return None,
         "distance" => quoted(&format!("{} m", metres(work.spacing_m))),
         "schedule" => quoted(SCHEDULES[usize::from(work.in_slots)].0),
         "slot" => quoted(&print_duration(slots.slot)),
@@ -220,9 +224,14 @@ pub(super) fn complete(work: &mut EspNowMessages, named: &[&str]) {
         work.ttl = EspNowMessages::TTL_ENDLESS;
     }
     let (ours, other) = if is_line { ("hops", "devices") } else { ("devices", "hops") };
-    if named.contains(&other) && !named.contains(&ours) {
+    let (is_ours, is_other) = (named.contains(&ours), named.contains(&other));
+    if is_other && !is_ours {
         work.devices = 0;
     }
+    work.lab.open = OpenPlaces {
+        devices: !is_ours && !is_other,
+        distance: is_line && !named.contains(&"distance"),
+    };
 }
 
 /// Checks that the keys go together.

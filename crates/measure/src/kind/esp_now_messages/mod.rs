@@ -115,9 +115,15 @@ impl TestKind for EspNowMessages {
         // A line has its hops, and the distance from one to the next; others stand where the lab has them.
         match self.pattern {
             MessagePattern::RelayLine => {
-                self.spacing_m = asked.distance_m.unwrap_or(self.spacing_m)
+                if let Some(metres) = asked.distance_m {
+                    (self.spacing_m, self.lab.open.distance) = (metres, false);
+                }
             }
-            _ => self.devices = asked.devices.unwrap_or(self.devices),
+            _ => {
+                if let Some(devices) = asked.devices {
+                    (self.devices, self.lab.open.devices) = (devices, false);
+                }
+            }
         }
     }
 
@@ -133,7 +139,8 @@ impl TestKind for EspNowMessages {
         .into_iter()
         .collect();
         settings.extend(Name::new(word(self.pattern)).map(Setting::Pattern));
-        if is_line {
+        // A line of a lab's own may have hops of several lengths.
+        if is_line && self.spacing_m > 0.0 {
             let apart = metres(self.spacing_m);
             settings.extend([Setting::Nearest(apart), Setting::Farthest(apart)]);
         }

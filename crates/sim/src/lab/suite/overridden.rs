@@ -9,6 +9,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 use espbench_dot11::wifi::DataRates;
+use espbench_model::messages::{EspNowMessages, MessagePattern};
 use espbench_model::sdkconfig::{Chip, ConfigOption, SdkContext};
 use espbench_model::workload::{EspNow, Wifi, Workload};
 
@@ -100,8 +101,11 @@ pub(super) fn of(
             }
             lab_of_nodes(workload, &file, &mut list);
         }
-        Workload::EspNowMessages(work) if !work.lab.is_empty() => {
+        Workload::EspNowMessages(work) if named || !work.lab.is_empty() => {
             let file = library.scene(lab, &Default::default(), 1)?;
+            if named {
+                messages(work, &file, &mut list);
+            }
             lab_of_nodes(workload, &file, &mut list);
         }
         Workload::Wifi(work) if !work.lab.is_empty() => {
@@ -128,6 +132,20 @@ fn esp_now(work: &EspNow, file: &Scene, list: &mut List) {
     }
     let encrypted = file.nodes.first().is_some_and(|it| it.settings.encrypt.enabled);
     list.add(("encrypted", ""), work.encrypted.to_string(), encrypted.to_string());
+}
+
+/// Adds how many nodes of the lab a cell of messages takes, and how far apart those of a line are.
+fn messages(work: &EspNowMessages, file: &Scene, list: &mut List) {
+    if !work.lab.open.devices {
+        let beside = file.nodes.len().saturating_sub(1);
+        list.add(("devices", ""), work.devices.to_string(), beside.to_string());
+    }
+    if work.pattern == MessagePattern::RelayLine && !work.lab.open.distance {
+        let hops = file.nodes.windows(2).map(|it| it[0].at.to(it[1].at));
+        let (near, far) = (hops.clone().fold(f64::INFINITY, f64::min), hops.fold(0.0, f64::max));
+        let metres = f64::from(work.spacing_m);
+        list.add((DISTANCE, "m"), range(metres, metres), range(near, far));
+    }
 }
 
 fn range(near: f64, far: f64) -> String {

@@ -31,6 +31,7 @@ use applications::Applications;
 use core::time::Duration;
 use espbench_model::fact;
 use espbench_model::messages::{EspNowMessages, MessagePattern};
+use espbench_model::overrides::OpenPlaces;
 use flow::MessageFlow;
 
 /// Time for which boards are left alone after their start: 5 s later each prints its last line.
@@ -46,7 +47,8 @@ pub(super) const fn default_lab(work: &EspNowMessages) -> &'static str {
     }
 }
 
-/// Makes the room of a cell. A relay line has its nodes at equal distances from one to the next.
+/// Makes the room of a cell. A relay line has its nodes at equal distances from one to the next, unless the plan
+/// leaves that to the lab that somebody has named.
 pub(super) fn scene(
     work: &EspNowMessages,
     library: &Library,
@@ -54,14 +56,17 @@ pub(super) fn scene(
     seed: u64,
 ) -> Result<Scene, SuiteError> {
     let overrides = Overrides { devices: Some(work.devices), ..Overrides::from(&work.lab) };
-    let mut scene = library.scene(lab.unwrap_or(default_lab(work)), &overrides, seed)?;
+    let open = lab.map_or_else(OpenPlaces::default, |_| work.lab.open);
+    let lab = lab.unwrap_or(default_lab(work));
+    let mut scene = library.scene(lab, &overrides.leaving(open), seed)?;
+    scene.open = open;
     if let Some(state) = work.bluetooth {
         let slices = |(period, bluetooth)| Coexistence { period, wifi: period - bluetooth };
         for node in &mut scene.nodes {
             node.coexistence = state.period().map(slices);
         }
     }
-    if work.pattern == MessagePattern::RelayLine {
+    if work.pattern == MessagePattern::RelayLine && !open.distance {
         let first = scene.nodes.first().map_or_else(Point::default, |it| it.at);
         for (hop, node) in scene.nodes.iter_mut().enumerate() {
             node.at = Point { x: first.x + hop as f64 * f64::from(work.spacing_m), ..first };
@@ -70,8 +75,15 @@ pub(super) fn scene(
     Ok(scene)
 }
 
+/// Returns the work with as many devices as its room has, where the plan leaves that to it.
+fn placed(work: &EspNowMessages, scene: &Scene) -> EspNowMessages {
+    let (devices, _) = scene.open_places();
+    EspNowMessages { devices: devices.unwrap_or(work.devices), ..*work }
+}
+
 /// Checks that the room has what the test needs.
 pub(super) fn check(work: &EspNowMessages, scene: &Scene) -> Result<(), SuiteError> {
+    let work = &placed(work, scene);
     let unable = |why| Err(SuiteError::Unable(Unable::Lab(scene.name.clone()), why));
     if scene.nodes.len() != usize::from(work.devices) + 1 {
         return unable(format!(
@@ -128,6 +140,7 @@ pub(super) fn run_in<W: Witness>(
     witness: &mut W,
     record: &mut dyn Record,
 ) -> Result<(), SuiteError> {
+    let work = &placed(work, scene);
     check(work, scene)?;
     record.fact(fact::LAB, scene.name.clone());
     record.fact("seed", seed.to_string());
