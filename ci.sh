@@ -62,10 +62,9 @@ memory_folder() {
     fi
 }
 
-# Many tests of whole commands wait for real time: with as many threads as processors, half of these would be idle.
 # That examples compile is what clippy checks.
 test() {
-    RUST_TEST_THREADS=${RUST_TEST_THREADS:-$((2 * $(nproc)))} TMPDIR=$(memory_folder) cargo test --workspace --features as-tested --locked --tests
+    TMPDIR=$(memory_folder) cargo test --workspace --features as-tested --locked --tests
     cargo test --workspace --features as-tested --locked --doc
     # Without features, as the README has it: what is left out is refused in words.
     cargo test -p espbench --locked --lib

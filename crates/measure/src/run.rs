@@ -1,6 +1,7 @@
 //! The immutable facts of a run and of its cells, with the samples that were recorded.
 
 use crate::cell::Origin;
+use crate::plan::placed;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
@@ -139,35 +140,6 @@ impl Recorded {
     pub fn told<T: FromStr>(&self, fact: TypedFact<T>) -> Option<T> {
         told(&self.facts, fact)
     }
-}
-
-/// Returns the work with as many devices as its lab has, from the nearest to the farthest in metres, where it leaves
-/// them open.
-#[must_use]
-pub fn placed(
-    mut workload: Workload,
-    devices: Option<u16>,
-    distance: Option<(f32, f32)>,
-) -> Workload {
-    match &mut workload {
-        Workload::EspNow(work) => {
-            work.devices = devices.unwrap_or(work.devices);
-            work.distance_m = distance.unwrap_or(work.distance_m);
-        }
-        Workload::RawEspNow(work) => {
-            work.distance_m = distance.map_or(work.distance_m, |it| it.1);
-        }
-        Workload::EspNowMessages(work) => {
-            work.devices = devices.unwrap_or(work.devices);
-            if let Some((first, last)) = distance {
-                // From the first node to its neighbour, and to the end of the line.
-                let is_even = (last - first * f32::from(work.devices)).abs() <= 0.01 * last;
-                work.spacing_m = if is_even { first } else { 0.0 };
-            }
-        }
-        _ => {}
-    }
-    workload
 }
 
 /// Returns the value of a fact among those of a cell.

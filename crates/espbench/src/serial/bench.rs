@@ -338,8 +338,19 @@ mod tests {
 
     #[test]
     fn a_port_that_goes_is_told_once_and_cannot_be_reset() {
-        let (mut devices, mut bench) = bench(2);
+        // Under a name that nobody else gets: another test's pseudo-terminal takes that of one which is gone.
+        let folder = tempfile::tempdir().unwrap();
+        let (mut devices, mut ports) = (Vec::new(), Vec::new());
+        for name in ["stays", "goes"] {
+            let (device, host) = NativePort::pair().unwrap();
+            let name = folder.path().join(name);
+            std::os::unix::fs::symlink(host.name().unwrap(), &name).unwrap();
+            devices.push(device);
+            ports.push(BoardPort::named(name.to_str().unwrap()));
+        }
+        let mut bench = SerialBench::open(ports, 115_200).unwrap();
         drop(devices.remove(1));
+        std::fs::remove_file(folder.path().join("goes")).unwrap();
         let (mut gone, end) = (Vec::new(), bench.now() + Duration::from_secs(5));
         while gone.is_empty() && bench.now() < end {
             let until = bench.now() + Duration::from_millis(300);

@@ -40,9 +40,8 @@ const ELSEWHERE: &[(&str, &[&str])] = &[
     ("espbench/src/cli/told.rs", &["iperf"]),
     // The digits that consoles of the component print.
     ("measure/src/digits.rs", &["esp-now"]),
-    // Works that say themselves where their devices are.
-    ("measure/src/plan/places.rs", &["esp-now", "raw-esp-now"]),
-    ("measure/src/run.rs", &["esp-now", "raw-esp-now"]),
+    // The test of ESP-NOW that a plan's cell is of.
+    ("measure/src/plan/places.rs", &["esp-now"]),
     // Plans and labs with the name of what they test.
     (
         "espbench/src/cli/builtin.rs",

@@ -38,7 +38,7 @@ use crate::limit::TheoreticalLimit;
 use crate::live::LateProbes;
 use crate::live::figures::{LiveFigures, SeenRate};
 use crate::metric;
-use crate::plan::{PlacesAsked, PlanKey, Scalar};
+use crate::plan::{PlacedTest, PlanKey, Scalar};
 use crate::report::digest::{Material, RateCurve};
 use crate::run::Recorded;
 use crate::settings::{Setting, Settings};
@@ -104,8 +104,10 @@ pub(crate) trait TestKind {
     fn length(&self) -> Option<Setting> {
         None
     }
-    /// Puts the devices of a test whose lab does not place them where somebody wants them.
-    fn put(&mut self, _asked: PlacesAsked) {}
+    /// Returns the test where its nodes have places that the plan says, or leaves to the lab.
+    fn placed_test(&mut self) -> Option<&mut dyn PlacedTest> {
+        None
+    }
     /// Says a setting of a plan's cell in this kind's own way; `None` where the usual words do.
     fn word(&self, _setting: &Setting) -> Option<SettingWords> {
         None

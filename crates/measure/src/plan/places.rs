@@ -2,11 +2,11 @@
 
 use super::{Plan, PlanSet, print};
 use crate::kind;
-use crate::kind::esp_now::{serves_many, test_name};
+use crate::kind::esp_now::test_name;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use espbench_model::messages::MessagePattern;
+use espbench_model::overrides::OpenPlaces;
 use espbench_model::workload::Workload;
 
 /// Number and distance of devices that somebody asks for, in place of the plan's and the lab's.
@@ -18,31 +18,47 @@ pub struct PlacesAsked {
     pub distance_m: Option<f32>,
 }
 
+/// Number of devices beside the first, and distance of the nearest and of the farthest in metres; `None` is not said.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct NodePlaces {
+    pub(crate) devices: Option<u16>,
+    pub(crate) distance_m: Option<(f32, f32)>,
+}
+
+/// A test among nodes, whose number and distance a plan says, or leaves to the lab's file.
+pub(crate) trait PlacedTest {
+    /// Puts the nodes where somebody wants them.
+    fn put(&mut self, asked: PlacesAsked);
+    /// Returns the places that the plan has.
+    fn places(&self) -> NodePlaces;
+    /// Leaves these places to the lab's file, as far as the test can have any.
+    fn leave(&mut self, open: OpenPlaces);
+    /// Takes the places of its lab for those that are open.
+    fn take(&mut self, lab: NodePlaces);
+}
+
+/// Returns a workload with as many devices as its lab has, from the nearest to the farthest in metres, where it leaves
+/// them open.
+#[must_use]
+pub fn placed(
+    mut workload: Workload,
+    devices: Option<u16>,
+    distance_m: Option<(f32, f32)>,
+) -> Workload {
+    if let Some(test) = kind::of_mut(&mut workload).placed_test() {
+        test.take(NodePlaces { devices, distance_m });
+    }
+    workload
+}
+
 impl PlacesAsked {
     /// Puts the devices of a cell there.
     fn put(self, work: &mut Workload) {
-        match work {
-            Workload::EspNow(it) => {
-                if let Some(metres) = self.distance_m {
-                    it.distance_m = (metres, metres);
-                    it.lab.open.distance = false;
-                }
-                if let Some(devices) = self.devices.filter(|_| serves_many(it.test)) {
-                    it.devices = devices;
-                    it.lab.open.devices = false;
-                }
-            }
-            Workload::RawEspNow(it) => {
-                if let Some(metres) = self.distance_m {
-                    it.distance_m = metres;
-                    it.lab.open.distance = false;
-                }
-            }
-            Workload::Wifi(it) => {
-                it.lab.distance_m = self.distance_m.or(it.lab.distance_m);
-                it.lab.devices = self.devices.or(it.lab.devices);
-            }
-            other => kind::of_mut(other).put(self),
+        if let Workload::Wifi(it) = work {
+            it.lab.distance_m = self.distance_m.or(it.lab.distance_m);
+            it.lab.devices = self.devices.or(it.lab.devices);
+        } else if let Some(test) = kind::of_mut(work).placed_test() {
+            test.put(self);
         }
     }
 
@@ -132,38 +148,25 @@ impl Plan {
     /// somebody else wrote for another lab. What it varies stays.
     #[must_use]
     pub fn leaving_places(mut self) -> Self {
-        let distance = |it: &Workload| match it {
-            Workload::EspNow(it) => Some(it.distance_m),
-            Workload::RawEspNow(it) => Some((it.distance_m, it.distance_m)),
-            Workload::EspNowMessages(it) => Some((it.spacing_m, it.spacing_m)),
-            Workload::Wifi(it) => it.lab.distance_m.map(|metres| (metres, metres)),
-            _ => None,
+        let places = |mut it: Workload| match &mut it {
+            Workload::Wifi(it) => NodePlaces {
+                devices: it.lab.devices,
+                distance_m: it.lab.distance_m.map(|metres| (metres, metres)),
+            },
+            other => kind::of_mut(other).placed_test().map(|it| it.places()).unwrap_or_default(),
         };
-        let devices = |it: &Workload| match it {
-            Workload::EspNow(it) => Some(it.devices),
-            Workload::EspNowMessages(it) => Some(it.devices),
-            Workload::Wifi(it) => it.lab.devices,
-            _ => None,
+        let all: Vec<NodePlaces> = self.workloads.iter().copied().map(places).collect();
+        let open = OpenPlaces {
+            devices: all_same(all.iter().map(|it| it.devices)),
+            distance: all_same(all.iter().map(|it| it.distance_m)),
         };
-        let one_distance = all_same(self.workloads.iter().map(distance));
-        let one_number = all_same(self.workloads.iter().map(devices));
         let mut left = self.workloads.clone();
         for work in &mut left {
-            match work {
-                Workload::EspNow(it) => {
-                    it.lab.open.distance |= one_distance;
-                    it.lab.open.devices |= one_number && serves_many(it.test);
-                }
-                Workload::RawEspNow(it) => it.lab.open.distance |= one_distance,
-                Workload::EspNowMessages(it) => {
-                    it.lab.open.distance |= one_distance && it.pattern == MessagePattern::RelayLine;
-                    it.lab.open.devices |= one_number;
-                }
-                Workload::Wifi(it) => {
-                    it.lab.distance_m = it.lab.distance_m.filter(|_| !one_distance);
-                    it.lab.devices = it.lab.devices.filter(|_| !one_number);
-                }
-                _ => {}
+            if let Workload::Wifi(it) = work {
+                it.lab.distance_m = it.lab.distance_m.filter(|_| !open.distance);
+                it.lab.devices = it.lab.devices.filter(|_| !open.devices);
+            } else if let Some(test) = kind::of_mut(work).placed_test() {
+                test.leave(open);
             }
         }
         if left == self.workloads {

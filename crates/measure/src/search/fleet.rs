@@ -75,7 +75,7 @@ pub enum SearchEnd {
     /// The borders are known as far as the rooms allow.
     #[default]
     Found,
-    /// What was left of the search's time was too short for the next number.
+    /// Too short a time was left for the next number.
     OutOfTime,
     /// Somebody stopped it.
     Interrupted,

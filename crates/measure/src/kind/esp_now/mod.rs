@@ -29,7 +29,8 @@ use crate::limit::TheoreticalLimit;
 use crate::live::LateProbes;
 use crate::live::figures::{LiveFigures, LiveRate, LiveTimes, QUANTILES, TimeStatistic, response};
 use crate::plan::{
-    DAY, Goal, PlanKey, PlanValue, Scalar, cast, print_cast, quoted, word_of, words,
+    DAY, Goal, NodePlaces, PlacedTest, PlacesAsked, PlanKey, PlanValue, Scalar, cast, print_cast,
+    quoted, word_of, words,
 };
 use crate::report::digest::Material;
 use crate::run::Recorded;
@@ -127,6 +128,31 @@ const KEYS: [PlanKey; 8] = [
         .or("false; of `crypto` true"),
 ];
 
+impl PlacedTest for EspNow {
+    fn put(&mut self, asked: PlacesAsked) {
+        if let Some(metres) = asked.distance_m {
+            (self.distance_m, self.lab.open.distance) = ((metres, metres), false);
+        }
+        if let Some(devices) = asked.devices.filter(|_| serves_many(self.test)) {
+            (self.devices, self.lab.open.devices) = (devices, false);
+        }
+    }
+
+    fn places(&self) -> NodePlaces {
+        NodePlaces { devices: Some(self.devices), distance_m: Some(self.distance_m) }
+    }
+
+    fn leave(&mut self, open: OpenPlaces) {
+        self.lab.open.distance |= open.distance;
+        self.lab.open.devices |= open.devices && serves_many(self.test);
+    }
+
+    fn take(&mut self, lab: NodePlaces) {
+        self.devices = lab.devices.unwrap_or(self.devices);
+        self.distance_m = lab.distance_m.unwrap_or(self.distance_m);
+    }
+}
+
 impl TestKind for EspNow {
     fn name(&self) -> &'static str {
         KIND
@@ -163,6 +189,10 @@ impl TestKind for EspNow {
             "distance" => quoted(&print_distance(self.distance_m)),
             _ => self.encrypted.to_string(),
         })
+    }
+
+    fn placed_test(&mut self) -> Option<&mut dyn PlacedTest> {
+        Some(self)
     }
 
     /// Sets the report's counts and sizes, where a plan leaves them to the test.

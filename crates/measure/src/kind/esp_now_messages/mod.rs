@@ -8,7 +8,7 @@ use crate::figure::Figure;
 use crate::kind::TestKind;
 use crate::kind::headline::Headline;
 use crate::live::figures::{LiveFigures, LiveTimes, QUANTILES, response};
-use crate::plan::{Goal, PlacesAsked, PlanKey, Scalar};
+use crate::plan::{Goal, NodePlaces, PlacedTest, PlacesAsked, PlanKey, Scalar};
 use crate::report::digest::Material;
 use crate::run::Recorded;
 use crate::series;
@@ -19,7 +19,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
 use espbench_model::messages::{BeaconSlots, EspNowMessages, MessagePattern};
-use espbench_model::overrides::LabOverrides;
+use espbench_model::overrides::{LabOverrides, OpenPlaces};
 use espbench_model::workload::{EspNowCast, Name};
 
 const KIND: &str = "esp-now-messages";
@@ -74,6 +74,38 @@ const HEADLINES: &[Headline] = &[
     Headline::new(Goal::Loss, "loss", "lost", ""),
 ];
 
+impl PlacedTest for EspNowMessages {
+    fn put(&mut self, asked: PlacesAsked) {
+        // A line has its hops, and the distance from one to the next; others stand where the lab has them.
+        if self.pattern == MessagePattern::RelayLine {
+            if let Some(metres) = asked.distance_m {
+                (self.spacing_m, self.lab.open.distance) = (metres, false);
+            }
+        } else if let Some(devices) = asked.devices {
+            (self.devices, self.lab.open.devices) = (devices, false);
+        }
+    }
+
+    fn places(&self) -> NodePlaces {
+        let distance_m = Some((self.spacing_m, self.spacing_m));
+        NodePlaces { devices: Some(self.devices), distance_m }
+    }
+
+    fn leave(&mut self, open: OpenPlaces) {
+        self.lab.open.devices |= open.devices;
+        self.lab.open.distance |= open.distance && self.pattern == MessagePattern::RelayLine;
+    }
+
+    fn take(&mut self, lab: NodePlaces) {
+        self.devices = lab.devices.unwrap_or(self.devices);
+        if let Some((first, last)) = lab.distance_m {
+            // From the first node to its neighbour, and to the end of the line.
+            let is_even = libm::fabsf(last - first * f32::from(self.devices)) <= 0.01 * last;
+            self.spacing_m = if is_even { first } else { 0.0 };
+        }
+    }
+}
+
 impl TestKind for EspNowMessages {
     fn name(&self) -> &'static str {
         KIND
@@ -111,20 +143,8 @@ impl TestKind for EspNowMessages {
         Some(EspNowMessages::probes(self))
     }
 
-    fn put(&mut self, asked: PlacesAsked) {
-        // A line has its hops, and the distance from one to the next; others stand where the lab has them.
-        match self.pattern {
-            MessagePattern::RelayLine => {
-                if let Some(metres) = asked.distance_m {
-                    (self.spacing_m, self.lab.open.distance) = (metres, false);
-                }
-            }
-            _ => {
-                if let Some(devices) = asked.devices {
-                    (self.devices, self.lab.open.devices) = (devices, false);
-                }
-            }
-        }
+    fn placed_test(&mut self) -> Option<&mut dyn PlacedTest> {
+        Some(self)
     }
 
     fn settings(&self) -> Settings {

@@ -9,7 +9,7 @@ use crate::kind::TestKind;
 use crate::kind::headline::Headline;
 use crate::limit::TheoreticalLimit;
 use crate::live::figures::{LiveFigures, LiveRate};
-use crate::plan::{Goal, PlanKey, PlanValue, Scalar, quoted};
+use crate::plan::{Goal, NodePlaces, PlacedTest, PlacesAsked, PlanKey, PlanValue, Scalar, quoted};
 use crate::report::digest::Material;
 use crate::run::Recorded;
 use crate::series;
@@ -78,6 +78,26 @@ const KEYS: [PlanKey; 5] = [
     .or("what the file of a lab behind `--on sim:LAB` says; else \"1 m\""),
 ];
 
+impl PlacedTest for RawEspNow {
+    fn put(&mut self, asked: PlacesAsked) {
+        if let Some(metres) = asked.distance_m {
+            (self.distance_m, self.lab.open.distance) = (metres, false);
+        }
+    }
+
+    fn places(&self) -> NodePlaces {
+        NodePlaces { devices: None, distance_m: Some((self.distance_m, self.distance_m)) }
+    }
+
+    fn leave(&mut self, open: OpenPlaces) {
+        self.lab.open.distance |= open.distance;
+    }
+
+    fn take(&mut self, lab: NodePlaces) {
+        self.distance_m = lab.distance_m.map_or(self.distance_m, |it| it.1);
+    }
+}
+
 impl TestKind for RawEspNow {
     fn name(&self) -> &'static str {
         KIND
@@ -107,6 +127,10 @@ impl TestKind for RawEspNow {
             _ if self.lab.open.distance => return None,
             _ => quoted(&format!("{} m", metres(self.distance_m))),
         })
+    }
+
+    fn placed_test(&mut self) -> Option<&mut dyn PlacedTest> {
+        Some(self)
     }
 
     fn complete(&mut self, named: &[&str]) {
