@@ -40,6 +40,11 @@ pub const SKIPS_CHECK: &str = "CONFIG_BOOTLOADER_SKIP_VALIDATE_IN_DEEP_SLEEP";
 /// Flag by which the processor's clock falls while nothing runs, from start-up on (components/esp_pm/Kconfig).
 pub const SCALES_CLOCK: &str = "CONFIG_PM_DFS_INIT_AUTO";
 
+/// Options that every configuration of Zephyr with Wi-Fi has, and no sdkconfig of ESP-IDF (Zephyr, soc/Kconfig, subsys/net/Kconfig and
+/// drivers/wifi/esp32/Kconfig.esp32). Its driver has names that ESP-IDF's had, too, under another network stack.
+const OF_ZEPHYR: [&str; 4] =
+    ["CONFIG_NETWORKING", "CONFIG_NET_L2_WIFI_MGMT", "CONFIG_SOC_SERIES", "CONFIG_WIFI_ESP32"];
+
 /// Returns whether a comment has a meaning for the parser.
 pub(super) fn is_more(comment: &str) -> bool {
     OLD_NAMES.contains(&comment) || comment.starts_with(HEAD) || comment.ends_with(NOT_SET)
@@ -165,6 +170,11 @@ pub enum ParseErrorKind<'t> {
     Mark,
     /// The file is the C header that the build makes from an sdkconfig.
     Header,
+    /// The file is a configuration of Zephyr.
+    Zephyr {
+        /// Option that only Zephyr has.
+        name: &'t str,
+    },
     /// A number was expected.
     Number {
         /// Option whose value is wrong.
@@ -206,6 +216,11 @@ impl fmt::Display for ParseError<'_> {
             ),
             ParseErrorKind::Header => f.write_str(
                 "this is sdkconfig.h, which the build makes: name the sdkconfig that it was made of",
+            ),
+            ParseErrorKind::Zephyr { name } => write!(
+                f,
+                "{name} is an option of Zephyr, whose TCP/IP is not lwIP: espbench reads the sdkconfig of ESP-IDF and of what \
+                 is built on it"
             ),
             ParseErrorKind::Number { key, found } => {
                 let range = key.range(&SdkContext::default());
@@ -358,6 +373,9 @@ impl<'t> Parser<'t> {
         let (name, value) = (name.trim(), value.trim());
         if !name.starts_with("CONFIG_") {
             return wrong(start, ParseErrorKind::Line);
+        }
+        if let Some(name) = OF_ZEPHYR.into_iter().find(|it| *it == name) {
+            return wrong(start, ParseErrorKind::Zephyr { name });
         }
         self.reading.hosted.take(name, value);
         let bare = match value.strip_prefix('"') {

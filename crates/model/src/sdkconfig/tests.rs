@@ -118,6 +118,12 @@ fn files_that_people_name_by_mistake_are_known() {
          made of"
     );
     assert!(wrong("\u{feff}CONFIG_LWIP_TCP_MSS=1440\n").contains("without one"));
+    // Its driver's buffers have names that ESP-IDF's had: read as an sdkconfig, it got advice on lwIP.
+    assert_eq!(
+        wrong("CONFIG_ESP32_WIFI_STATIC_RX_BUFFER_NUM=4\nCONFIG_WIFI_ESP32=y\n"),
+        "line 2, column 1: CONFIG_WIFI_ESP32 is an option of Zephyr, whose TCP/IP is not lwIP: espbench reads the sdkconfig of \
+         ESP-IDF and of what is built on it"
+    );
     assert_eq!(
         wrong("CONFIG_LWIP_TCP_WND_DEFAULT=99999999999"),
         "line 1, column 29: `99999999999` is too much: CONFIG_LWIP_TCP_WND_DEFAULT takes 2440 to \
