@@ -117,7 +117,7 @@ pub struct EspNowMessages {
     pub ttl: u8,
     /// Signal strength in dBm below which a relay does not forward a frame (`forward_rssi`).
     pub forward_rssi: i8,
-    /// Metres from one node of a relay line to the next.
+    /// Metres from one node of a relay line to the next; 0 in the name of a cell whose lab has hops of several lengths.
     pub spacing_m: f32,
     /// Whether nodes wait for their slots; else senders contend as the MAC does, and no more.
     pub in_slots: bool,

@@ -254,7 +254,7 @@ fn one_option_has_one_value_beside_the_advice() {
     assert!(card.changes[0].line.starts_with("CONFIG_LWIP_TCP_SND_BUF_DEFAULT="), "{card:?}");
     let [range, segments] = &card.warnings[..] else { panic!("{:?}", card.warnings) };
     assert!(range.ends_with(": CONFIG_ESP_WIFI_STATIC_RX_BUFFER_NUM=2"), "{range}");
-    assert!(segments.ends_with("two segments (2880 B): the change mends it"), "{segments}");
+    assert!(segments.ends_with("two segments (2880 B): the advised change mends it"), "{segments}");
 }
 
 /// The one change of a check is proved: what it sets makes the direction faster in other rooms, too.

@@ -187,11 +187,21 @@ impl Args {
         if asked.devices.is_some() && (self.on.is_empty() || self.is_in_lab()) {
             let remedy =
                 "leave it out, or take a test of many devices, such as esp-now multi-ping or ota";
-            self.is_idle("--devices", set.without_devices(), "one device, or of a line", remedy)?;
+            self.refuse_idle(
+                "--devices",
+                set.without_devices(),
+                "these tests are of one device, or of a line of relays",
+                remedy,
+            )?;
         }
         if asked.distance_m.is_some() {
             let remedy = "leave it out, and write the places into a lab of your own";
-            self.is_idle("--distance", set.without_distance(), "the places of the lab", remedy)?;
+            self.refuse_idle(
+                "--distance",
+                set.without_distance(),
+                "their lab says where their nodes stand, and over loopback there is no distance",
+                remedy,
+            )?;
         }
         Ok(set.with_places(asked).for_user(
             || "--devices and --distance are not for this plan".into(),
@@ -199,21 +209,20 @@ impl Args {
         )?)
     }
 
-    /// Says of which tests a flag is nothing, and what they are of; refuses it where it is nothing to all of them.
-    fn is_idle(
+    /// Refuses a flag that does nothing with any of the tests, and says so of some of them, with the reason.
+    fn refuse_idle(
         &self,
         flag: &str,
         (tests, all): (Vec<String>, bool),
-        what: &str,
+        why: &str,
         remedy: &str,
     ) -> anyhow::Result<()> {
         let names = tests.join(", ");
         if all {
-            let why = format!("these tests are of {what}");
             return Err(idle(flag, &format!("with {names}"), remedy).because(why).into());
         }
         if !tests.is_empty() && !self.measure.quiet {
-            say!("{flag} does nothing with {names}: these tests are of {what}");
+            say!("{flag} does nothing with {names}: {why}");
         }
         Ok(())
     }

@@ -5,7 +5,7 @@ use super::{markdown, tame, text, width, wrap};
 use espbench_measure::cell::Origin;
 use espbench_measure::table::Table;
 use espbench_measure::tune::TuneCard;
-use espbench_measure::tune::check::{Checked, Finding, LIMITS_TITLE, SettingChange};
+use espbench_measure::tune::check::{Checked, Finding, LIMITS_TITLE, MENDED, SettingChange};
 use espbench_measure::tune::limit;
 use espbench_model::text::count;
 use std::fmt::Write as _;
@@ -167,12 +167,15 @@ pub fn check_text(checked: &Checked, screen: Screen) -> String {
             let _ = writeln!(out, "{indent}{line}");
         }
     };
-    for Finding { severity, what, why, set, .. } in &checked.findings {
+    for Finding { severity, what, why, set, mended, .. } in &checked.findings {
         paragraph("", "");
         paragraph("", &format!("{}: {what}", severity.name().to_uppercase()));
         paragraph("    ", why);
         for (line, note) in set.iter().map(change) {
             paragraph("    ", &format!("-> {line}   ({note})"));
+        }
+        if *mended {
+            paragraph("    ", &format!("-> or nothing more: {MENDED}"));
         }
     }
     for table in &checked.tables {
@@ -197,11 +200,14 @@ pub fn check_markdown(checked: &Checked) -> String {
     if let Some(table) = limit::table(&checked.limits, LIMITS_TITLE) {
         let _ = writeln!(out, "{}", markdown::table(&table));
     }
-    for Finding { severity, what, why, set, .. } in &checked.findings {
+    for Finding { severity, what, why, set, mended, .. } in &checked.findings {
         let _ = writeln!(out, "- **{}**: {}  ", severity.name(), escape(what));
         let _ = writeln!(out, "  {}", escape(why));
         for (line, note) in set.iter().map(change) {
             let _ = writeln!(out, "  - `{line}` ({note})");
+        }
+        if *mended {
+            let _ = writeln!(out, "  - or nothing more: {MENDED}");
         }
     }
     for table in &checked.tables {

@@ -87,7 +87,8 @@ impl PlacedTest for EspNowMessages {
     }
 
     fn places(&self) -> NodePlaces {
-        let distance_m = Some((self.spacing_m, self.spacing_m));
+        let is_line = self.pattern == MessagePattern::RelayLine;
+        let distance_m = is_line.then_some((self.spacing_m, self.spacing_m));
         NodePlaces { devices: Some(self.devices), distance_m }
     }
 

@@ -126,6 +126,9 @@ pub struct Finding {
     pub line: Option<usize>,
 }
 
+/// Words for a finding that the advised change mends, too; on the first screen in place of its own, so that an option has one value there.
+pub const MENDED: &str = "the advised change mends it";
+
 /// A setting as the build takes it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct EffectiveOption {

@@ -2,7 +2,7 @@
 
 use super::super::card::{TuneCard, TuneChange, TuneFigure};
 use super::super::want::Metric;
-use super::{CheckAdvice, Checked, Finding, LIMITS_TITLE, Severity};
+use super::{CheckAdvice, Checked, Finding, LIMITS_TITLE, MENDED, Severity};
 use crate::report::GlanceValue;
 use alloc::format;
 use alloc::string::String;
@@ -61,9 +61,8 @@ impl Checked {
     pub fn card(&self) -> TuneCard {
         let place = self.place.as_ref().map(|it| format!("; {it}")).unwrap_or_default();
         let wrong = self.findings.iter().filter(|it| it.severity == Severity::Wrong);
-        // One option has one value on a screen: that of the change where it is enough.
         let warning = |Finding { what, set, mended, .. }: &Finding| match set.first() {
-            Some(_) if *mended => format!("{what}: the change mends it"),
+            Some(_) if *mended => format!("{what}: {MENDED}"),
             Some(it) => format!("{what}: {}={}", it.name, it.to),
             None => what.clone(),
         };
