@@ -100,7 +100,7 @@ impl fmt::Display for DoctorFileFault {
             Self::NoOption => f.write_str("the doctor knows none of its options"),
             Self::Capture(why) => why.fmt(f),
             Self::CoreDump(why) => why.fmt(f),
-            Self::Own(_) => f.write_str("it has the figures of a run, and no console log"),
+            Self::Own(_) => f.write_str("it has what espbench found, and no line of a console"),
         }
     }
 }

@@ -8,6 +8,7 @@
 
 use crate::cell::Cell;
 use crate::digits;
+use crate::kind;
 use crate::label;
 use crate::report::Check;
 use crate::settings::Settings;
@@ -160,12 +161,19 @@ impl Threshold {
             && self.variant.as_ref().is_none_or(|variant| variant.is_of(cell))
     }
 
+    /// Returns the figures of one test that the threshold limits: where a console cuts or rounds one, the exact one beside
+    /// it.
+    pub(crate) fn limited<'a>(&self, cells: &'a [Cell]) -> impl Iterator<Item = &'a Cell> {
+        let matching = cells.iter().filter(|it| self.matches(it));
+        matching.map(|it| kind::exact_beside(it, cells.iter()).unwrap_or(it))
+    }
+
     /// Returns the outcome for each cell that the threshold limits, of `places`: names of recorded
     /// cells in words, with their result cells. Without any such cell one check that failed.
     pub fn check<'a>(&self, places: impl IntoIterator<Item = (String, &'a [Cell])>) -> Vec<Check> {
         let mut checks = Vec::new();
         for (place, cells) in places {
-            checks.extend(cells.iter().filter(|c| self.matches(c)).map(|c| self.one(&place, c)));
+            checks.extend(self.limited(cells).map(|c| self.one(&place, c)));
         }
         if checks.is_empty() {
             checks.push(Check {
@@ -306,6 +314,24 @@ mod tests {
         let open = Cell { ci_high: None, ..cell("rtt_p99", 100, 1.0, 0.5, "ms") };
         assert!(!outcome(&strict, &open), "an end that is not known does not hold");
         assert_eq!(strict.to_string(), "rtt_p99 <= 20 ms, by its interval");
+    }
+
+    /// The console's mean is of milliseconds that it has cut, and passes where the exact one does not.
+    #[test]
+    fn a_figure_that_a_console_cuts_is_judged_by_the_exact_one() {
+        let of = |metric: &str, value| {
+            let mut cell = cell(metric, 10, value, 0.1, "ms");
+            cell.test.kind = Some("esp-now".into());
+            cell
+        };
+        let both = [of("rtt_avg", 2.7), of("rtt_exact_avg", 3.3)];
+        let max = limit("rtt_avg", None, Some("3 ms"));
+        let checks = max.check([("here".into(), &both[..])]);
+        assert_eq!(checks.len(), 1);
+        assert_eq!((checks[0].passed, checks[0].value), (false, Some(3.3)));
+        assert_eq!(checks[0].threshold, "rtt_exact_avg <= 3 ms");
+        // A board's console prints no other.
+        assert!(outcome(&max, &both[0]));
     }
 
     /// A test in both directions at once has two losses, and one that is not known holds nothing.

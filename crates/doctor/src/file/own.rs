@@ -15,6 +15,8 @@ pub enum OwnForm {
     Table,
     /// Report in JSON.
     Report,
+    /// Another answer in JSON, or what CI reads: of a check, the doctor, a capture, gates.
+    Answer,
 }
 
 impl OwnForm {
@@ -27,6 +29,9 @@ impl OwnForm {
             _ if is_page && has(PAGE_MARK) => Self::Page,
             _ if head.starts_with(TEXT_MARK.as_bytes()) => Self::Markdown,
             [b'{', ..] if has(&SCHEMA[..=SCHEMA.find('/')?]) => Self::Report,
+            [b'{', ..] if has("\"schema\"") && has("\"espbench-") => Self::Answer,
+            [b'{', ..] if has("\"driver\"") && has("\"name\": \"espbench\"") => Self::Answer,
+            [b'<', ..] if has("<testsuites name=\"espbench\"") => Self::Answer,
             _ if is_table(head) => Self::Table,
             _ => return None,
         })
@@ -40,6 +45,7 @@ impl OwnForm {
             Self::Markdown => "is a report in Markdown that espbench has written",
             Self::Table => "is a table that espbench has written",
             Self::Report => "is a report that espbench has written",
+            Self::Answer => "is an answer that espbench has written",
         }
     }
 }

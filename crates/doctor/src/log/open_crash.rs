@@ -205,6 +205,8 @@ impl OpenCrash {
         let open = self.open.take()?;
         let of_memory =
             self.no_memory.is_some_and(|it| it + MEMORY >= open.first && it <= open.last + AFTER);
+        // An exception has a cause of its own, whatever failed before it.
+        let of_memory = of_memory && !is_exception(&open.place.text);
         // A check of an error ends the program in the line of the error, or some lines behind it.
         let near = |line: u64| line + CHECKED >= open.first && line <= open.first + EXPRESSION;
         let is_check = !is_exception(&open.place.text);
@@ -322,6 +324,9 @@ mod tests {
         let log =
             "E (5) wifi:Expected to init 10 rx buffer, actual is 3\nabort() was called at PC 0x4\n";
         assert!(told(log).contains(&(LogEvent::CrashOfMemory, 1)), "{:?}", told(log));
+        // Nothing tells that a pointer is wrong for want of memory.
+        let exception = "E (5) esp-tls: start_ssl_client: -32512\nGuru Meditation Error: Core  1 panic'ed (LoadProhibited). Exception was unhandled.\n";
+        assert!(told(exception).contains(&(LogEvent::Panic, 1)), "{:?}", told(exception));
         let far =
             alloc::format!("E (5) a: malloc failed\n{}abort() was called\n", "x\n".repeat(40));
         assert!(told(&far).contains(&(LogEvent::Panic, 1)), "{:?}", told(&far));

@@ -79,6 +79,35 @@ impl fmt::Display for WifiMode {
     }
 }
 
+impl WifiMode {
+    /// Returns the family of modes that differ in their rate alone.
+    #[must_use]
+    pub fn family(self) -> &'static str {
+        match self {
+            Self::Hr(hr) => match hr.preamble() {
+                Preamble::Short => "11b, short preamble",
+                Preamble::Long => "11b",
+            },
+            Self::Ofdm(_) => "11g",
+            Self::Ht(Ht { width, guard, .. }) => match (width, guard) {
+                (ChannelWidth::Mhz20, GuardInterval::Long) => "HT20",
+                (ChannelWidth::Mhz20, GuardInterval::Short) => "HT20, short guard",
+                (ChannelWidth::Mhz40, GuardInterval::Long) => "HT40",
+                (ChannelWidth::Mhz40, GuardInterval::Short) => "HT40, short guard",
+            },
+            Self::He(he) => match (he.format(), he.guard() == HeGuard::Us08) {
+                (HeFormat::Su, false) => "HE20",
+                (HeFormat::Su, true) => "HE20, short guard",
+                (HeFormat::ErSu, false) => "HE20-ER",
+                (HeFormat::ErSu, true) => "HE20-ER, short guard",
+                (HeFormat::ErSu106, false) => "HE20-ER106",
+                (HeFormat::ErSu106, true) => "HE20-ER106, short guard",
+            },
+            Self::Lr(_) => "Long Range, inferred",
+        }
+    }
+}
+
 /// The error for a text that names no mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnknownMode;

@@ -346,6 +346,7 @@ impl Predictor {
         OperatingPoint {
             devices: case.devices,
             rate: case.mode.to_string(),
+            family: case.mode.family().into(),
             kbit_s: case.mode.kbit_s(),
             acknowledged: case.load.ack(),
             air_us: airtime_on(case.mode, octets, self.channel()) as f64 / 1000.0,

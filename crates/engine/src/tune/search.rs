@@ -181,7 +181,7 @@ impl Afterwards<'_> {
                 }
             }
         }
-        let Some((candidate, outcomes, missing)) = nearest else { return Ok(None) };
+        let Some((mut candidate, mut outcomes, mut missing)) = nearest else { return Ok(None) };
         let base = *self.lab.base();
         *before = match candidate == base {
             true => outcomes.clone(),
@@ -190,6 +190,11 @@ impl Afterwards<'_> {
                 self.each(&[base], again, &metrics)?.remove(0)
             }
         };
+        let missed_before = self.missing(before);
+        // Nobody changes a firmware for what cannot be told apart.
+        if missing > 0.0 && !before.is_empty() && missing > missed_before - NEARER {
+            (candidate, outcomes, missing) = (base, before.clone(), missed_before);
+        }
         let (with, changes) = self.changes(&candidate, missing <= 0.0)?;
         let wanted: Vec<Metric> = self.lab.setup().wants.iter().map(|it| it.metric).collect();
         let limits = match self.runner.cancelled() {

@@ -103,6 +103,27 @@ fn a_check_of_what_is_recommended_agrees_with_the_search() {
     }
 }
 
+/// A candidate of the search that is no nearer to what is wanted than the firmware is no advice.
+#[test]
+fn a_change_that_brings_nothing_is_not_recommended() {
+    let text = "CONFIG_IDF_TARGET=\"esp32c3\"\nCONFIG_LWIP_TCP_SND_BUF_DEFAULT=5744\n\
+                CONFIG_LWIP_TCP_WND_DEFAULT=5744\n";
+    for seed in 1..=3 {
+        let setup = TuneSetup {
+            file: Some(file("mine", text)),
+            budget: 6,
+            seed,
+            ..setup(&["tcp-tx>=25Mbit/s"])
+        };
+        let answer = search(&lab(setup), &mut InTurn).unwrap();
+        let best = answer.recommended.as_ref().unwrap();
+        let gain = answer.missing(&answer.before) - best.missing;
+        assert!(best.changes.is_empty() || gain > 0.01, "{gain}: {:?}", best.changes);
+        let says = answer.shortfalls().iter().any(|it| it.starts_with("No change that was tried"));
+        assert_eq!(says, best.changes.is_empty() && !best.is_reached());
+    }
+}
+
 /// The file of the review: 20 Mbit/s take one change, and the rest of the file stays.
 #[test]
 fn a_search_from_a_file_changes_what_the_want_needs_and_no_more() {

@@ -14,7 +14,7 @@ use espbench_measure::compare::{
 };
 use espbench_measure::label;
 use espbench_measure::metric::{self, Better};
-use espbench_measure::report::{Report, SCHEMA};
+use espbench_measure::report::{Report, SCHEMA, TEXT_MARK};
 use espbench_measure::run::RunFacts;
 use espbench_measure::table::compared;
 use espbench_measure::table::repetitions::table as power_table;
@@ -109,6 +109,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let others = wanted(args, other.cells);
     let comparisons = compare(&ours, &others);
     let sides = this.facts.as_ref().zip(other.facts.as_ref());
+    let of_two_runs = sides.is_some();
     let sides = sides.map(|(this, other)| sides_of(this, other));
     if comparisons.is_empty() {
         bail!(in_common_is_none(args, &wanted_of, &sides.unwrap_or_default()));
@@ -116,6 +117,10 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut differences = sides.map(|all| differences(&all)).unwrap_or_default();
     let cut: Vec<String> = [this.cut, other.cut].into_iter().flatten().collect();
     differences.extend(cut.iter().cloned());
+    if of_two_runs {
+        let both = [(&ours, &others, [&args.this, &args.other]), (&others, &ours, [&args.other, &args.this])];
+        differences.extend(both.into_iter().filter_map(|(of, not, names)| unpaired(of, not, names)));
+    }
     print(args, &comparisons, &differences)?;
     if let Some(remedy) = remedy(&comparisons) {
         bail!(
@@ -300,6 +305,19 @@ fn in_common_is_none(args: &Args, metrics: &BTreeSet<String>, sides: &[String]) 
     }
 }
 
+/// Says how many figures of a run have no counterpart in the other one, since a setting of their tests is another; `None`
+/// where each has one.
+fn unpaired(of: &[Cell], not_in: &[Cell], [name, other]: [&String; 2]) -> Option<String> {
+    let alone = vanished(not_in, of);
+    let first = alone.first()?;
+    Some(format!(
+        "Not compared: {} of {name} whose tests {other} does not have, such as {} of {}.",
+        count(alone.len(), "figure"),
+        first.id.metric,
+        label::test(first)
+    ))
+}
+
 /// Says in a sentence what differs between the two runs.
 fn differences(all: &[String]) -> Vec<String> {
     match all {
@@ -324,7 +342,7 @@ fn print(args: &Args, comparisons: &[Comparison], differences: &[String]) -> any
             format!("{lines}{}", output::table(&all()))
         }
         Form::Text => render::compare::render(comparisons, &title, differences, output::screen()),
-        Form::Markdown => render::markdown::table(&folded()),
+        Form::Markdown => format!("{TEXT_MARK}\n{}", render::markdown::table(&folded())),
         Form::Csv => render::csv::rows(&compared_rows(comparisons), COMPARED),
         Form::Json => render::json::pretty(comparisons).context("the comparison as JSON")?,
     })

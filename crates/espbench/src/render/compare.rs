@@ -60,7 +60,7 @@ pub fn render(
     }
     if all.len() > shown.len() && !shown.is_empty() {
         let more = digits::count((all.len() - shown.len()) as u64);
-        let text = format!("  … and {more} more that differ, each less");
+        let text = format!("  … and {more} more that differ: --full");
         line(&mut out, colours.faint, &text);
     }
     for text in unshown(comparisons).into_iter().filter(|_| !all.is_empty()) {

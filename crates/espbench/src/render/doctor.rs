@@ -6,6 +6,7 @@ use super::{markdown, wrap};
 use espbench_doctor::crash::report::{CrashFrame, CrashReport};
 use espbench_doctor::finding::{CauseFinding, TroubleCause};
 use espbench_doctor::report::{DiagnosisEntry, DoctorDocument, ProofOutcome, place_name};
+use espbench_measure::report::TEXT_MARK;
 use espbench_model::text::counted;
 use std::fmt::Write as _;
 
@@ -210,7 +211,7 @@ fn cause(at: usize, all: &[CauseFinding], full: bool, width: usize) -> Block {
 #[must_use]
 pub fn markdown(document: &DoctorDocument) -> String {
     let escape = markdown::escape;
-    let mut out = String::new();
+    let mut out = format!("{TEXT_MARK}\n");
     for entry in &document.diagnoses {
         let found = &entry.diagnosis;
         let _ = writeln!(out, "# {}\n", escape(&entry.title()));

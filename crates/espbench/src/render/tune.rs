@@ -3,6 +3,7 @@
 use super::glance::{Colours, Screen};
 use super::{markdown, tame, text, width, wrap};
 use espbench_measure::cell::Origin;
+use espbench_measure::report::TEXT_MARK;
 use espbench_measure::table::Table;
 use espbench_measure::tune::TuneCard;
 use espbench_measure::tune::check::{Checked, Finding, LIMITS_TITLE, MENDED, SettingChange};
@@ -192,7 +193,7 @@ pub fn check_text(checked: &Checked, screen: Screen) -> String {
 pub fn check_markdown(checked: &Checked) -> String {
     let mut out = String::new();
     let escape = markdown::escape;
-    let _ = writeln!(out, "# espbench tune --check {}\n", escape(&checked.file));
+    let _ = writeln!(out, "{TEXT_MARK}\n# espbench tune --check {}\n", escape(&checked.file));
     let _ = writeln!(out, "{}\n", escape(&head(checked)));
     for line in core::iter::once(checked.verdict()).chain(checked.advised()) {
         let _ = writeln!(out, "{}\n", escape(&line));

@@ -115,6 +115,33 @@ fn files_that_are_no_logs_are_refused_with_what_would_do() {
     }
 }
 
+/// What espbench says of an error is no error of a device.
+#[test]
+fn what_espbench_has_written_is_known_as_such() {
+    let bench = TestDir::new();
+    bench.write("sdkconfig", "CONFIG_IDF_TARGET=\"esp32c3\"\nCONFIG_LWIP_TCP_WND_DEFAULT=5744\n");
+    bench.write("board.log", LOST);
+    for (format, ending) in
+        [("json", "json"), ("sarif", "sarif"), ("markdown", "md"), ("html", "html"), ("junit", "xml")]
+    {
+        for (name, args) in [
+            ("check", &["tune", "--check", "sdkconfig", "--format", format][..]),
+            ("found", &["doctor", "board.log", "--format", format]),
+        ] {
+            let ran = bench.run(args);
+            // Not every answer has every form.
+            if ran.status == Some(2) {
+                continue;
+            }
+            let file = format!("{name}.{ending}");
+            bench.write(&file, &ran.out);
+            let ran = bench.run(&["doctor", &file]);
+            assert_eq!(ran.status, Some(2), "{file}: {}{}", ran.out, ran.err);
+            assert!(ran.err.contains("that espbench has written"), "{file}: {}", ran.err);
+        }
+    }
+}
+
 /// Returns a capture in which two stations send frames of 1 ms each 1.08 ms.
 fn full_channel() -> Vec<u8> {
     let mut file = Vec::new();

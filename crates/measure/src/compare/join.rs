@@ -49,13 +49,8 @@ pub(super) fn pairs(ours: &[Cell], others: &[Cell]) -> Vec<CellPair> {
 
 /// Returns whether a simulated figure is one that a console cuts or rounds, and the exact one stands beside it: only
 /// against published ones, which were printed so, is it compared. A board's are all as its console prints them.
-fn printed<'a>(cell: &Cell, mut all: impl Iterator<Item = &'a Cell>) -> bool {
-    let kind = cell.test.kind.as_deref().and_then(kind::named);
-    let exact = kind.and_then(|it| it.exact(&cell.id.metric));
-    exact.filter(|_| cell.origin == Origin::Simulated).is_some_and(|exact| {
-        let id = Identity { metric: exact.into(), ..cell.id.clone() };
-        all.any(|it| it.id.metric == id.metric && it.id == id && it.settings == cell.settings)
-    })
+fn printed<'a>(cell: &Cell, all: impl Iterator<Item = &'a Cell>) -> bool {
+    cell.origin == Origin::Simulated && kind::exact_beside(cell, all).is_some()
 }
 
 /// Returns the pair of means, where both sides have repetitions.

@@ -199,7 +199,8 @@ impl ComparisonNotes {
         };
         let (a, b) = (say(ours), say(other));
         let is_plain = kind::named(&other.id.table).is_some_and(TestKind::is_plain);
-        if other.origin == Origin::Published && (is_plain || ours.settings.override_lab()) {
+        let is_other = ours.settings.override_lab() || ours.settings.is_of_another_image();
+        if other.origin == Origin::Published && (is_plain || is_other) {
             self.another(
                 ReasonKind::Procedure,
                 format!("ours with {a}; without that it is the document's"),

@@ -426,6 +426,17 @@ pub(crate) fn named(name: &str) -> Option<&'static dyn TestKind> {
     all().find(|it| it.name() == name)
 }
 
+/// Returns the exact figure of a test behind one that a console cuts or rounds before it prints it; `None` where it does
+/// neither, or the exact one is not among these.
+pub(crate) fn exact_beside<'a>(
+    cell: &Cell,
+    mut all: impl Iterator<Item = &'a Cell>,
+) -> Option<&'a Cell> {
+    let exact = named(cell.test.kind.as_deref()?)?.exact(&cell.id.metric)?;
+    let id = Identity { metric: exact.into(), ..cell.id.clone() };
+    all.find(|it| it.id.metric == exact && it.id == id && it.settings == cell.settings)
+}
+
 /// Returns the default work of the kind of that name.
 pub(crate) fn default_of(name: &str) -> Option<Workload> {
     DEFAULTS.iter().find(|it| of(it).name() == name).copied()

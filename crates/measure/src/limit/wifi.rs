@@ -12,8 +12,14 @@ use espbench_dot11::radio::airtime::{ACK_OCTETS, airtime, psdu_airtime};
 use espbench_dot11::radio::name::PHY_MODE;
 use espbench_dot11::radio::timing::SIFS_NS;
 use espbench_dot11::radio::{BasicRates, WifiMode};
-use espbench_dot11::wifi::WifiSecurity;
+use espbench_dot11::wifi::{MEMBERSHIPS, WifiSecurity};
 use espbench_model::fact;
+
+/// Returns the number of channels that the stations of a test have together, 1 where one is all there is: each channel
+/// carries what one does.
+pub(crate) fn channels(facts: &BTreeMap<String, String>) -> usize {
+    told(facts, MEMBERSHIPS).map_or(1, |it| it.channels().len().max(1))
+}
 
 /// LLC and SNAP (RFC 1042), IPv4 and UDP or TCP without options, octets.
 pub(crate) const SNAP: u32 = 8;

@@ -216,25 +216,13 @@ fn rates(answer: &PredictAnswer) -> Figure {
 pub(super) fn families(answer: &PredictAnswer) -> Vec<(String, Vec<&PointEstimates>)> {
     let mut families: Vec<(String, Vec<&PointEstimates>)> = Vec::new();
     for point in &answer.points {
-        let name = family(&point.setting.rate);
-        match families.iter_mut().find(|it| it.0 == name) {
+        let name = &point.setting.family;
+        match families.iter_mut().find(|it| it.0 == *name) {
             Some((_, points)) => points.push(point),
-            None => families.push((name, alloc::vec![point])),
+            None => families.push((name.clone(), alloc::vec![point])),
         }
     }
     families
-}
-
-fn family(rate: &str) -> String {
-    if let Some((width, rest)) = rate.split_once("-MCS") {
-        let guard = if rest.ends_with("-SGI") { ", short guard" } else { "" };
-        return format!("{width}{guard}");
-    }
-    match rate.trim_end_matches("-short") {
-        "1M" | "2M" | "5.5M" | "11M" if rate.ends_with("-short") => "11b, short preamble".into(),
-        "1M" | "2M" | "5.5M" | "11M" => "11b".into(),
-        _ => "11g".into(),
-    }
 }
 
 fn latency_by_rate(answer: &PredictAnswer) -> Figure {

@@ -51,6 +51,8 @@ pub struct OperatingPoint {
     pub devices: u32,
     /// The mode's name (`1M`, `HT20-MCS7`).
     pub rate: String,
+    /// Family of the mode, whose points a figure joins (`11g`, `HT20, short guard`).
+    pub family: String,
     /// Data rate of the mode in kbit/s.
     pub kbit_s: u32,
     /// The listener acknowledges in the component's own way.

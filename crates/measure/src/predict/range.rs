@@ -10,7 +10,7 @@ use super::report::PredictAnswer;
 use super::tables::{exactly, result, table};
 use super::{SECTION, tables};
 use crate::digits;
-use crate::figure::{Figure, FigurePoint, Mark, Scale};
+use crate::figure::{Figure, FigurePoint, Mark, Scale, Series, SeriesMeaning};
 use crate::table::{Column, Table, TableRow};
 use alloc::format;
 use alloc::string::{String, ToString as _};
@@ -55,10 +55,15 @@ impl PredictAnswer {
     }
 }
 
-/// Prints the interval of a range; none where the range is not known.
+/// Prints the interval of a range; its lower end alone where the range is not known, and none where that is not, either.
 pub(super) fn range_interval(it: &OperatingPoint) -> Option<String> {
-    let known = it.range_m.filter(|_| !it.range_is_bounded)?;
-    digits::interval_in_two(it.range_low_m.filter(|_| known > 0.0), it.range_high_m)
+    interval_words(it.range_m, [it.range_low_m, it.range_high_m])
+}
+
+/// Prints the ends of a range's interval that are known.
+pub(super) fn interval_words(metres: Option<f64>, ends: [Option<f64>; 2]) -> Option<String> {
+    let is_somewhere = metres? > 0.0;
+    digits::interval_in_two(ends[0].filter(|_| is_somewhere), ends[1])
 }
 
 /// Range that is asked for.
@@ -96,6 +101,10 @@ impl PredictAnswer {
                 n => format!("{n} rates reach"),
             };
             let fastest = if all > 1 { format!("; the fastest is {rate}") } else { String::new() };
+            // The first of them is the one that is known least.
+            let interval = range_interval(&farthest.setting);
+            let fastest =
+                interval.map(|it| format!("{fastest}, at 95 % {it} m")).unwrap_or(fastest);
             let metres = metres_of(metres);
             format!(
                 "{named} {metres} m with at most {loss} % of the messages lost{fastest}. {}.",
@@ -218,17 +227,30 @@ pub(super) fn reach(answer: &PredictAnswer) -> Figure {
         dots.sort_by(|a, b| a.x.total_cmp(&b.x));
         all.push(series(&name, Mark::Line, dots));
     }
+    let known = "Distance that messages reach with the loss that was allowed, against the data rate.";
+    let bounded = answer.points.iter().find(|it| it.setting.range_is_bounded);
+    let end = bounded.and_then(|it| it.setting.range_m);
+    all.extend(end.and_then(|end| place_end(answer, end)));
+    let alt = end.map_or_else(|| known.into(), |end| format!("{known} {}.", beyond(end)));
     figure(
         "predict-range",
         "Range by PHY rate",
-        "Distance that messages reach with the loss that was allowed, against the data rate."
-            .into(),
+        alt,
         [
             crate::figure::Axis { scale: Scale::Log, ..axis("PHY rate", "Mbit/s") },
             axis("range", "m"),
         ],
         all,
     )
+}
+
+/// Returns the line at which the model of the place ends: a range there may be longer.
+fn place_end(answer: &PredictAnswer, end: f64) -> Option<Series> {
+    let rates = answer.points.iter().map(|it| f64::from(it.setting.kbit_s) / 1000.0);
+    let (slowest, fastest) = (rates.clone().reduce(f64::min)?, rates.reduce(f64::max)?);
+    let dots = [slowest, fastest].map(|x| FigurePoint::new(x, end)).to_vec();
+    let name = format!("not known beyond {} m", metres_of(end));
+    Some(Series { meaning: Some(SeriesMeaning::Limit), ..series(&name, Mark::Line, dots) })
 }
 
 /// Prints a quantity over places: the middle, and between what the worst and the best tenth have, the smaller first.

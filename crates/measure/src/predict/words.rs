@@ -3,7 +3,7 @@
 use super::answer::p99_ms;
 use super::card::{LeadingFigure, LimitShare, Prediction, PredictionRow, QuestionKind};
 use super::point::PointEstimates;
-use super::range::range_words;
+use super::range::{interval_words, range_words};
 use super::report::PredictAnswer;
 use crate::digits;
 use crate::report::GlanceValue;
@@ -36,11 +36,10 @@ impl PredictionRow {
         self.range_m.map(|it| range_words(it, self.range_is_bounded))
     }
 
-    /// Returns the interval of the range in words; none where the range is not known.
+    /// Returns the ends of the range's interval that are known, in words.
     #[must_use]
     pub fn range_interval(&self) -> Option<String> {
-        self.range_m.filter(|it| !self.range_is_bounded && *it > 0.0)?;
-        digits::interval_in_two(self.range_low_m, self.range_high_m)
+        interval_words(self.range_m, [self.range_low_m, self.range_high_m])
     }
 
     /// Tells whether an interval of the row has one end alone.
@@ -51,7 +50,7 @@ impl PredictionRow {
             [&it.own_air_percent, &it.round_trip_ms, &it.throughput_mbit_s, &it.charge_uc]
         });
         let all = [&self.loss_percent, &self.p99_ms, &self.life_days].into_iter().chain(of_cost);
-        let range = self.range_m.filter(|it| !self.range_is_bounded && *it > 0.0);
+        let range = self.range_m.filter(|it| *it > 0.0);
         all.flatten().any(|it| is_open(it.ci_low, it.ci_high))
             || range.is_some_and(|_| is_open(self.range_low_m, self.range_high_m))
     }

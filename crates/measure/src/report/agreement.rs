@@ -114,8 +114,12 @@ pub(crate) fn agreement(ours: &[&Cell], comparisons: &[Comparison]) -> Option<Ag
     any.then_some(agreement)
 }
 
+/// Returns the median of a few figures: of an even number the mean of the two in the middle.
 fn median(values: Vec<f64>) -> Option<f64> {
-    Sorted::new(values).quantile(0.5).value
+    let sorted = Sorted::new(values);
+    let (all, n) = (sorted.values(), sorted.values().len());
+    let upper = all.get(n / 2)?;
+    Some((all[(n - 1) / 2] + upper) / 2.0)
 }
 
 #[cfg(test)]
@@ -124,6 +128,14 @@ mod tests {
     use crate::cell::Identity;
     use core::slice::from_ref;
     use espbench_stats::Estimate;
+
+    #[test]
+    fn the_median_of_two_figures_is_between_them() {
+        let of = |values: &[f64]| median(values.into());
+        assert_eq!((of(&[]), of(&[3.0])), (None, Some(3.0)));
+        assert_eq!((of(&[2.0, 1.0]), of(&[9.0, 1.0, 2.0])), (Some(1.5), Some(2.0)));
+        assert_eq!(of(&[4.0, 1.0, 2.0, 9.0]), Some(3.0));
+    }
 
     /// One figure that no interval stands by is not compared: it is no figure of which no difference was shown.
     #[test]

@@ -399,7 +399,7 @@ impl Checks {
             let its = || digests.iter().filter(|d| cells.contains(&d.ordinal));
             found.all.extend(threshold.check(its().map(|d| (d.place(), d.cells.as_slice()))));
             for digest in its() {
-                let limited = || digest.cells.iter().filter(|it| threshold.matches(it));
+                let limited = || threshold.limited(&digest.cells);
                 if limited().any(|cell| !threshold.holds(cell)) {
                     found.failed.insert(digest.ordinal);
                 }

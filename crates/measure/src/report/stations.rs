@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 use espbench_dot11::wifi::{MEMBERSHIPS, Membership};
 use espbench_model::fact;
-use espbench_model::sample::{Fate, Interval, Observer, Probe, Sample};
+use espbench_model::sample::{Cause, Fate, Interval, Observer, Probe, Sample};
 use espbench_stats::interval::mean;
 
 /// Stations that are named.
@@ -25,10 +25,14 @@ pub(crate) struct Station {
     pub(crate) member: Option<Membership>,
     /// Mbit/s that arrived, over the time in which the stations sent.
     pub(crate) delivered: Option<f64>,
+    /// Messages a second that arrived of a stream of them, over the station's own time.
+    pub(crate) messages: Option<f64>,
     /// Datagrams or messages that were sent and lost, where the sender counts; else those that numbers tell of.
     pub(crate) lost: Option<(u64, u64)>,
     /// Datagrams that the sender's driver refused.
     pub(crate) refused: Option<u64>,
+    /// Messages that found a queue of the sender full, and were never sent.
+    pub(crate) unsent: Option<u64>,
     /// Mean round trip in milliseconds.
     pub(crate) round_trip: Option<f64>,
     /// Whether anything of it came through.
@@ -45,6 +49,7 @@ struct StationSamples<'a> {
     totals: Vec<&'a Interval>,
     parts: Vec<&'a Interval>,
     probes: Vec<&'a Probe>,
+    /// Fates of the probes that were sent.
     fates: FateCounts,
 }
 
@@ -64,14 +69,16 @@ impl Stations {
                 Sample::Probe(it) => {
                     let station = samples.entry(it.link.0).or_default();
                     station.probes.push(it);
-                    station.fates.add(sample);
+                    if it.sent.is_some() {
+                        station.fates.add(sample);
+                    }
                 }
             }
         }
         samples.retain(|number, _| *number < devices);
         let totals = || samples.values().flat_map(|it| &it.totals);
-        let mut counted = samples.values().flat_map(|it| it.totals.iter().chain(&it.parts));
-        let (sender, receiver) = if counted.any(|it| it.observer == Observer::Sender) {
+        let all_parts = || samples.values().flat_map(|it| it.totals.iter().chain(&it.parts));
+        let (sender, receiver) = if all_parts().any(|it| it.observer == Observer::Sender) {
             (Observer::Sender, Observer::Peer)
         } else {
             (Observer::Peer, Observer::Receiver)
@@ -79,6 +86,10 @@ impl Stations {
         let kind = kind::of(&recorded.workload);
         let slots = SendingSlots::of(kind, receiver, recorded);
         let lasted = totals().map(|it| it.end.since(it.start)).max();
+        // Of a stream of messages each is told of by itself.
+        let has_messages = all_parts().next().is_some()
+            && all_parts().all(|it| it.observer != receiver)
+            && samples.values().any(|it| !it.probes.is_empty());
         let rate = |it: &StationSamples<'_>| {
             let came = |it: &&Interval| it.observer == receiver;
             match &slots {
@@ -111,7 +122,8 @@ impl Stations {
         let late = kind.late();
         let station = |it: &StationSamples<'_>| Station {
             member: members.next(),
-            delivered: rate(it),
+            delivered: rate(it).filter(|_| !has_messages),
+            messages: it.message_rate().filter(|_| has_messages),
             ..it.station([sender, receiver], late)
         };
         Self(samples.values().map(station).collect())
@@ -161,13 +173,30 @@ impl StationSamples<'_> {
             .filter(|_| refused.is_some() && (missing.is_some() || came.is_none()))
             .map(|sent| (sent, sent.saturating_sub(came.unwrap_or(0))));
         Station {
-            member: None,
-            delivered: None,
             lost: counted.or(by_number).or_else(|| self.lost_probes(late)),
             refused,
+            unsent: self.unsent(),
             round_trip: self.round_trip(),
             came: self.came(receiver),
+            ..Station::default()
         }
+    }
+
+    /// Returns how many probes were never sent, though nobody stopped the test; `None` where all were.
+    fn unsent(&self) -> Option<u64> {
+        let is_unsent = |it: &&&Probe| {
+            it.sent.is_none() && matches!(it.fate, Fate::Lost(cause) if cause != Cause::Stopped)
+        };
+        Some(self.probes.iter().filter(is_unsent).count() as u64).filter(|it| *it > 0)
+    }
+
+    /// Returns the messages a second that came, from when the first was due until the last came.
+    fn message_rate(&self) -> Option<f64> {
+        let begin = self.probes.iter().map(|it| it.due).min()?;
+        let came = self.probes.iter().filter(|it| it.fate == Fate::Delivered);
+        let end = came.clone().filter_map(|it| it.received).max();
+        let lasted = end.map_or(0.0, |end| end.since(begin).as_secs_f64());
+        Some(if lasted > 0.0 { came.count() as f64 / lasted } else { 0.0 })
     }
 
     fn came(&self, receiver: Observer) -> bool {
@@ -191,6 +220,35 @@ impl StationSamples<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Two of four messages found the client's queue full; one of the two that were sent came, 2 s after the first was due.
+    #[test]
+    fn messages_that_were_never_sent_are_not_lost_on_the_way() {
+        use espbench_model::time::Instant;
+        let at = |ms: u64| Instant::from_nanos(ms * 1_000_000);
+        let probe = |seq, sent, received, fate| Probe {
+            seq,
+            due: at(1000),
+            sent,
+            received,
+            fate,
+            ..Probe::default()
+        };
+        let full = Fate::Lost(Cause::ApplicationQueue);
+        let all = [
+            probe(0, Some(at(1000)), Some(at(3000)), Fate::Delivered),
+            probe(1, Some(at(1000)), None, Fate::Lost(Cause::Unknown)),
+            probe(2, None, None, full),
+            probe(3, None, None, full),
+        ];
+        let mut samples = StationSamples { probes: all.iter().collect(), ..Default::default() };
+        for it in all.iter().filter(|it| it.sent.is_some()) {
+            samples.fates.add(&Sample::Probe(*it));
+        }
+        let of = samples.station([Observer::Sender, Observer::Peer], LateProbes::Apart);
+        assert_eq!((of.lost, of.unsent), (Some((2, 1)), Some(2)));
+        assert_eq!(samples.message_rate(), Some(0.5));
+    }
 
     #[test]
     fn stations_that_nothing_came_through_for_are_named() {

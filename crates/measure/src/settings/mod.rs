@@ -373,6 +373,12 @@ impl Settings {
         })
     }
 
+    /// Returns whether the test is of something else than a document's: of another image.
+    #[must_use]
+    pub fn is_of_another_image(&self) -> bool {
+        self.get(SettingKey::Image).is_some()
+    }
+
     /// Returns the variant of the lab that the device is.
     #[must_use]
     pub fn lab_variant(&self) -> Option<&Name> {

@@ -21,17 +21,19 @@ pub(crate) fn tables(material: &Material<'_>) -> Vec<Table> {
 /// A column: its name, its unit, whether it is of results, and its text.
 type StationColumn = (&'static str, &'static str, bool, fn(&Station) -> Option<String>);
 
-const COLUMNS: [StationColumn; 8] = [
+const COLUMNS: [StationColumn; 10] = [
     ("router", "", false, |it| Some(it.member.as_ref()?.access_point.clone())),
     ("channel", "", false, |it| Some(it.member.as_ref()?.channel.to_string())),
     ("RSSI", "dBm", false, |it| Some(format!("{:.0}", it.member.as_ref()?.rssi_dbm))),
     ("throughput", "Mbit/s", true, |it| it.delivered.map(digits::plain)),
+    ("delivered", "messages/s", true, |it| it.messages.map(digits::plain)),
     ("sent", "packets", true, |it| it.lost.map(|(sent, _)| digits::count(sent))),
     ("lost", "percent", true, |it| {
         let (sent, lost) = it.lost.filter(|it| it.0 > 0)?;
         Some(digits::plain(100.0 * lost as f64 / sent as f64))
     }),
     ("refused: no memory", "packets", true, |it| it.refused.map(digits::count)),
+    ("not sent: queue full", "packets", true, |it| it.unsent.map(digits::count)),
     ("round trip, mean", "ms", true, |it| it.round_trip.map(digits::plain)),
 ];
 
@@ -82,6 +84,9 @@ fn notes(digest: &Digest) -> Vec<String> {
     }
     if digest.stations.0.iter().any(|it| it.refused.is_some()) {
         notes.push("Lost is of what was sent; what sendto refused was not.".into());
+    }
+    if digest.stations.0.iter().any(|it| it.unsent.is_some()) {
+        notes.push("Lost is of what was sent; what found the sender's queue full was not.".into());
     }
     notes
 }

@@ -164,15 +164,22 @@ impl DirectionLimits {
         let first = self.bottleneck()?;
         let now = self.simulated_mbit_s.map(|it| format!(" {} Mbit/s", number(it)));
         let most = first.at_most_mbit_s.map(|it| format!(", at most {} Mbit/s", number(it)));
+        // The bottleneck's own bound need not be the least one.
+        let bound = |it: &&ThroughputLimit| it.at_most_mbit_s == self.at_most_mbit_s();
+        let least = self.limits.iter().find(bound).filter(|it| it.cause != first.cause);
+        let least = least.zip(first.at_most_mbit_s).and_then(|(it, _)| {
+            Some(format!(" for it, {} for the {}", number(it.at_most_mbit_s?), it.cause.words()))
+        });
         let lifted = first.lifted_mbit_s.filter(|_| self.gain() > 1.0);
         let lifted = lifted.map(|it| format!("; {} without it", number(it)));
         Some(format!(
-            "{}{}: {} ({}){}{}",
+            "{}{}: {} ({}){}{}{}",
             self.metric.words(),
             now.unwrap_or_default(),
             first.cause.words(),
             first.what,
             most.unwrap_or_default(),
+            least.unwrap_or_default(),
             lifted.unwrap_or_default()
         ))
     }
@@ -286,7 +293,7 @@ pub fn table(limits: &[DirectionLimits], title: &str) -> Option<Table> {
         Column::setting("simulated", ""),
         Column::words("bottleneck: at most"),
         Column::setting("if lifted", ""),
-        Column::words("next limit"),
+        Column::words("other bounds"),
     ];
     (!rows.is_empty()).then(|| Table {
         id: "tune-limits".into(),

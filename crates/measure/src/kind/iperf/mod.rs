@@ -32,11 +32,11 @@ use crate::kind::headline::Headline;
 use crate::kind::{Observations, SenderPace, TestKind};
 use crate::label;
 use crate::limit::TheoreticalLimit;
-use crate::limit::wifi::DataFrames;
+use crate::limit::wifi::{DataFrames, channels};
 use crate::live::figures::{LiveFigures, LiveRate, LiveTimes, QUANTILES, SeenRate, round_trip};
 use crate::plan::{Goal, PlanKey, Scalar, UDP_MAX, quoted, word_of};
 use crate::report::digest::{Material, RateCurve};
-use crate::run::{Recorded, told};
+use crate::run::Recorded;
 use crate::series;
 use crate::settings::{Setting, Settings};
 use crate::summary::SummaryContext;
@@ -48,7 +48,6 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::time::Duration;
-use espbench_dot11::wifi::MEMBERSHIPS;
 use espbench_model::sample::{Interval, Observer};
 use espbench_model::time::Instant;
 use espbench_model::workload::{Direction, Iperf, Transport};
@@ -272,8 +271,7 @@ impl TestKind for Iperf {
     fn limits(&self, recorded: &Recorded) -> Vec<TheoreticalLimit> {
         let facts = &recorded.facts;
         let frames = DataFrames::from_facts(facts);
-        let channels = told(facts, MEMBERSHIPS).map_or(1, |it| it.channels().len());
-        frames.map_or_else(Vec::new, |it| limit::limits(self, it, channels))
+        frames.map_or_else(Vec::new, |it| limit::limits(self, it, channels(facts)))
     }
 
     fn chapters(&self, _documented: bool) -> Vec<(&'static str, &'static str)> {

@@ -5,9 +5,9 @@ use crate::limit::wifi::{DataFrames, of_metrics};
 use alloc::vec::Vec;
 use espbench_model::workload::TcpRate;
 
-/// Returns the limits of a cell's figures.
-pub(super) fn limits(w: &TcpRate, frames: DataFrames) -> Vec<TheoreticalLimit> {
-    let rate = frames.stream() * 1e9 / f64::from(w.size.max(1));
+/// Returns the limits of a cell's figures; of several stations those of their channels together.
+pub(super) fn limits(w: &TcpRate, frames: DataFrames, channels: usize) -> Vec<TheoreticalLimit> {
+    let rate = channels as f64 * frames.stream() * 1e9 / f64::from(w.size.max(1));
     let metrics = ["message_rate", "message_rate_min", "message_rate_max", "message_rate_avg"];
     of_metrics(metrics, rate)
 }
@@ -22,8 +22,10 @@ mod tests {
     /// SIFS and an ACK of 34 us follow each.
     #[test]
     fn messages_share_full_segments() {
-        let limits = limits(&TcpRate { size: 64, ..super::super::DEFAULT }, frames("54M", 1));
+        let work = TcpRate { size: 64, ..super::super::DEFAULT };
+        let of = |channels| limits(&work, frames("54M", 1), channels)[0].ours;
         let wanted = 1440.0 / (298.0 + 82.0 / 2.0) * 1e6 / 64.0;
-        assert!((limits[0].ours - wanted).abs() < 1e-6, "{} {wanted}", limits[0].ours);
+        assert!((of(1) - wanted).abs() < 1e-6, "{} {wanted}", of(1));
+        assert!((of(3) - 3.0 * wanted).abs() < 1e-6, "stations of three channels");
     }
 }

@@ -19,7 +19,7 @@ use crate::figure::Figure;
 use crate::kind::headline::Headline;
 use crate::kind::{Observations, TestKind};
 use crate::limit::TheoreticalLimit;
-use crate::limit::wifi::DataFrames;
+use crate::limit::wifi::{DataFrames, channels};
 use crate::live::figures::{LiveFigures, LiveRate};
 use crate::metric;
 use crate::plan::{DAY, Goal, PlanKey, PlanValue, Scalar, quoted};
@@ -150,7 +150,7 @@ impl TestKind for TcpRate {
 
     fn limits(&self, recorded: &Recorded) -> Vec<TheoreticalLimit> {
         let frames = DataFrames::from_facts(&recorded.facts);
-        frames.map_or_else(Vec::new, |it| limit::limits(self, it))
+        frames.map_or_else(Vec::new, |it| limit::limits(self, it, channels(&recorded.facts)))
     }
 
     fn chapters(&self, _documented: bool) -> Vec<(&'static str, &'static str)> {

@@ -147,6 +147,10 @@ pub fn estimate(outcomes: &[Evaluation], metric: Metric) -> Estimate {
     }
 }
 
+/// Says that the firmware as it is is as near to what is wanted as all that was tried.
+const NO_NEARER: &str =
+    "No change that was tried brings it nearer; a search with a larger budget tries more.";
+
 /// Prints an estimate: `27.5 [27.3, 27.7]`.
 #[must_use]
 pub fn estimated(estimate: &Estimate) -> String {
@@ -249,6 +253,9 @@ impl TuneAnswer {
         let beyond = |want: &&Want| self.beyond.iter().any(|it| it.want == **want);
         let missed = self.wants.iter().filter(|it| it.shortfall(&mean) > 0.0);
         lines.extend(missed.filter(|it| !beyond(it)).map(|it| self.shortfall(it, &mean)));
+        if !best.is_reached() && best.changes.is_empty() && self.beyond.is_empty() {
+            lines.push(NO_NEARER.into());
+        }
         lines
     }
 
