@@ -102,6 +102,8 @@ pub(super) struct OpenCrash {
     open: Option<Open>,
     /// Last line that told of memory that could not be had.
     no_memory: Option<u64>,
+    /// Last line that told of it as an error that a call returned: its program goes on.
+    returned: Option<u64>,
     /// Last line that told of a part that failed, and what it told.
     part: Option<(u64, LogEvent)>,
     /// Last line that told of what a program may give up for, and what it told.
@@ -139,6 +141,11 @@ impl OpenCrash {
     /// Notes what failed for want of a link: a program may give up for it.
     pub(super) const fn fails_unlinked(&mut self, line: u64) {
         self.unlinked = Some(line);
+    }
+
+    /// Notes a line that tells of an error which a call returned.
+    pub(super) const fn returns(&mut self, line: u64) {
+        self.returned = Some(line);
     }
 
     /// Takes an event in. Events of a crash are kept until all of it is told; returns the crash that is complete with
@@ -205,8 +212,11 @@ impl OpenCrash {
         let open = self.open.take()?;
         let of_memory =
             self.no_memory.is_some_and(|it| it + MEMORY >= open.first && it <= open.last + AFTER);
-        // An exception has a cause of its own, whatever failed before it.
-        let of_memory = of_memory && !is_exception(&open.place.text);
+        // An exception has a cause of its own, unless an allocation failed right before it.
+        let is_right_before = self.no_memory.is_some_and(|it| it + CHECKED >= open.first);
+        let is_returned = self.no_memory.is_some() && self.no_memory == self.returned;
+        let of_memory = of_memory
+            && (!is_exception(&open.place.text) || (is_right_before && !is_returned));
         // A check of an error ends the program in the line of the error, or some lines behind it.
         let near = |line: u64| line + CHECKED >= open.first && line <= open.first + EXPRESSION;
         let is_check = !is_exception(&open.place.text);

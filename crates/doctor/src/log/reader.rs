@@ -303,6 +303,9 @@ impl LogReader {
                     self.take(event, record, from.number);
                 }
             }
+            if hits.iter().any(|it| it.rule.tls.is_some()) {
+                self.crash.returns(from.number);
+            }
             let subject = reading.subject(near.map(|it| it.0));
             self.subject = subject.map(|it| (it, from.number)).or(near);
             // Where the network is joined, a bare "connection failed" is of a server.
