@@ -215,8 +215,8 @@ impl OpenCrash {
         // An exception has a cause of its own, unless an allocation failed right before it.
         let is_right_before = self.no_memory.is_some_and(|it| it + CHECKED >= open.first);
         let is_returned = self.no_memory.is_some() && self.no_memory == self.returned;
-        let of_memory = of_memory
-            && (!is_exception(&open.place.text) || (is_right_before && !is_returned));
+        let of_memory =
+            of_memory && (!is_exception(&open.place.text) || (is_right_before && !is_returned));
         // A check of an error ends the program in the line of the error, or some lines behind it.
         let near = |line: u64| line + CHECKED >= open.first && line <= open.first + EXPRESSION;
         let is_check = !is_exception(&open.place.text);

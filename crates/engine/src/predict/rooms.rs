@@ -431,10 +431,7 @@ impl Predictor {
 
     /// Returns the largest current of a device while it sends, in milliamperes.
     pub(super) fn peak_ma(&self) -> Option<f64> {
-        let profile = self.profile()?;
-        let of = |it: Modulation| profile.currents.transmit_na(it, profile.tx_power_dbm);
-        let most = Modulation::ALL.into_iter().map(of).max().unwrap_or(0);
-        (most > 0).then(|| f64::from(most) / 1e6)
+        self.profile()?.peak_ma()
     }
 
     /// Returns an answer without points to a question about so many devices at these rates.
@@ -456,7 +453,12 @@ impl Predictor {
             question,
             title: match question {
                 PredictQuestion::Range(_) => self.setup.range_title(rates),
-                _ => self.setup.title(devices, rates),
+                PredictQuestion::Profiles => self.setup.title(devices, rates),
+                // A battery lasts as long as this chip lets it.
+                _ => match self.profile().filter(|_| self.setup.sleep.is_some()) {
+                    Some(it) => format!("{}, {}", self.setup.title(devices, rates), it.chip_name),
+                    None => self.setup.title(devices, rates),
+                },
             },
             limits: self.setup.limits,
             battery: self.setup.battery.clone(),

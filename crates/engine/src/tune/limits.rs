@@ -229,6 +229,13 @@ impl TuneLab {
         Ok(all.min_by(|a, b| a.0.total_cmp(&b.0)))
     }
 
+    /// Says that the battery whose life is asked for cannot give the pulses of the radio.
+    pub(super) fn weak_battery(&self) -> Option<String> {
+        let setup = self.setup();
+        setup.wants.iter().find(|it| it.metric == Metric::Battery)?;
+        setup.battery.warning(self.scene.devices.first()?.profile.peak_ma()?)
+    }
+
     /// Returns the least current, or the longest life of a battery, and why: with the radio off all
     /// the time.
     fn thriftiest(&self, want: &Want) -> Option<(f64, String)> {

@@ -101,6 +101,7 @@ pub fn search(lab: &TuneLab, runner: &mut dyn TrialRunner) -> Result<TuneAnswer,
     answer.static_tx = lab.static_tx();
     answer.place = lab.place();
     answer.notes = lab.notes();
+    answer.weak_battery = lab.weak_battery();
     let stop = || false;
     answer.beyond = lab.beyond_reach(&stop)?;
     let mut after = Afterwards { lab, runner, search: &search, spent: 0 };

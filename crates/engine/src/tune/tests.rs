@@ -103,6 +103,19 @@ fn a_check_of_what_is_recommended_agrees_with_the_search() {
     }
 }
 
+/// A coin cell gives 15 mA, and an ESP32-C3 takes twenty times as much while it sends.
+#[test]
+fn a_battery_that_cannot_give_the_pulses_is_named_first() {
+    let of = |battery: &str| {
+        let setup =
+            TuneSetup { battery: battery.parse().unwrap(), budget: 1, ..setup(&["battery>=0.3d"]) };
+        search(&lab(setup), &mut InTurn).unwrap().shortfalls()
+    };
+    let said = of("CR2032");
+    assert!(said[0].starts_with("CR2032 cannot give the pulses"), "{said:?}");
+    assert!(of("2xAA").iter().all(|it| !it.contains("pulses")));
+}
+
 /// A candidate of the search that is no nearer to what is wanted than the firmware is no advice.
 #[test]
 fn a_change_that_brings_nothing_is_not_recommended() {

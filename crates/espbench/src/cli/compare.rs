@@ -118,8 +118,12 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let cut: Vec<String> = [this.cut, other.cut].into_iter().flatten().collect();
     differences.extend(cut.iter().cloned());
     if of_two_runs {
-        let both = [(&ours, &others, [&args.this, &args.other]), (&others, &ours, [&args.other, &args.this])];
-        differences.extend(both.into_iter().filter_map(|(of, not, names)| unpaired(of, not, names)));
+        let both = [
+            (&ours, &others, [&args.this, &args.other]),
+            (&others, &ours, [&args.other, &args.this]),
+        ];
+        differences
+            .extend(both.into_iter().filter_map(|(of, not, names)| unpaired(of, not, names)));
     }
     print(args, &comparisons, &differences)?;
     if let Some(remedy) = remedy(&comparisons) {

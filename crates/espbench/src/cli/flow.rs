@@ -200,8 +200,11 @@ fn check(job: &Measurement<'_>) -> anyhow::Result<()> {
     for workload in cells.clone() {
         let of_lab = Settings::of_lab(workload);
         if real && let Some(setting) = of_lab.iter().next() {
+            // A plan leaves out what every key of a lab has in a table.
+            let key = setting.key().name();
+            let key = key.strip_prefix("lab_").unwrap_or(key);
             bail!(
-                UserError::new(format!("the plan sets `{}` of a lab", setting.key().name()))
+                UserError::new(format!("the plan sets `{key}` of a lab"))
                     .because(format!("{} is real", job.target_text))
                     .remedy("leave it out, or use --on sim")
             );

@@ -121,9 +121,13 @@ fn what_espbench_has_written_is_known_as_such() {
     let bench = TestDir::new();
     bench.write("sdkconfig", "CONFIG_IDF_TARGET=\"esp32c3\"\nCONFIG_LWIP_TCP_WND_DEFAULT=5744\n");
     bench.write("board.log", LOST);
-    for (format, ending) in
-        [("json", "json"), ("sarif", "sarif"), ("markdown", "md"), ("html", "html"), ("junit", "xml")]
-    {
+    for (format, ending) in [
+        ("json", "json"),
+        ("sarif", "sarif"),
+        ("markdown", "md"),
+        ("html", "html"),
+        ("junit", "xml"),
+    ] {
         for (name, args) in [
             ("check", &["tune", "--check", "sdkconfig", "--format", format][..]),
             ("found", &["doctor", "board.log", "--format", format]),

@@ -227,7 +227,8 @@ pub(super) fn reach(answer: &PredictAnswer) -> Figure {
         dots.sort_by(|a, b| a.x.total_cmp(&b.x));
         all.push(series(&name, Mark::Line, dots));
     }
-    let known = "Distance that messages reach with the loss that was allowed, against the data rate.";
+    let known =
+        "Distance that messages reach with the loss that was allowed, against the data rate.";
     let bounded = answer.points.iter().find(|it| it.setting.range_is_bounded);
     let end = bounded.and_then(|it| it.setting.range_m);
     all.extend(end.and_then(|end| place_end(answer, end)));

@@ -126,6 +126,8 @@ pub struct TuneAnswer {
     pub recommended: Option<Recommendation>,
     /// Wants that no setting can reach.
     pub beyond: Vec<BeyondReach>,
+    /// Reason for which the battery cannot give the pulses of the radio, in words.
+    pub weak_battery: Option<String>,
     /// Evaluations that were made.
     pub spent: usize,
     /// The search was stopped before its end.
@@ -183,6 +185,7 @@ impl TuneAnswer {
             tried: search.tried().iter().enumerate().map(tested).collect(),
             recommended: None,
             beyond: Vec::new(),
+            weak_battery: None,
             spent: search.spent(),
             stopped: false,
             notes: Vec::new(),
@@ -244,10 +247,11 @@ impl TuneAnswer {
         }
     }
 
-    /// Returns why wants are not reached, and how near the nearest is.
+    /// Returns why the figures cannot be had, why wants are not reached, and how near the nearest is.
     #[must_use]
     pub fn shortfalls(&self) -> Vec<String> {
-        let mut lines: Vec<String> = self.beyond.iter().map(BeyondReach::sentence).collect();
+        let mut lines: Vec<String> = self.weak_battery.iter().map(|it| format!("{it}.")).collect();
+        lines.extend(self.beyond.iter().map(BeyondReach::sentence));
         let Some(best) = &self.recommended else { return lines };
         let mean = best.mean();
         let beyond = |want: &&Want| self.beyond.iter().any(|it| it.want == **want);

@@ -19,7 +19,7 @@ pub(in crate::lab) use cache::{PSRAM_BYTES, cache_constants};
 pub(in crate::lab) use ip::tcp_code_bytes;
 
 pub use crate::lab::nodes::chip::Cost;
-use crate::power::Currents;
+use crate::power::{Currents, Modulation};
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -243,6 +243,14 @@ impl Profile {
     #[must_use]
     pub fn sdk_chip(&self) -> Option<Chip> {
         self.chip.name().parse().ok()
+    }
+
+    /// Returns the largest current while it sends, in milliamperes; `None` where none is known.
+    #[must_use]
+    pub fn peak_ma(&self) -> Option<f64> {
+        let of = |it: Modulation| self.currents.transmit_na(it, self.tx_power_dbm);
+        let most = Modulation::ALL.into_iter().map(of).max().unwrap_or(0);
+        (most > 0).then(|| f64::from(most) / 1e6)
     }
 
     /// Returns the costs of IP with a firmware's code and packets where its settings have them.
