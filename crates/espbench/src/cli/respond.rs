@@ -6,6 +6,7 @@ use super::output;
 use crate::respond::echo::{ECHO_PORT, ReplyTo, SKETCH_PORT, SKETCH_REPLY_PORT};
 use crate::respond::{Service, ServiceLog, echo, iperf, mqtt, tcp};
 use crate::say::say;
+use crate::transport::fault::is_out_of_descriptors;
 use crate::user_error::UserError;
 use anyhow::bail;
 use espbench_proto::wire::iperf2;
@@ -64,7 +65,7 @@ pub struct Args {
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let cancel = on_interrupt()?;
     let (log, came) = log(args.quiet);
-    let services = start(args, &log);
+    let (services, lacking) = start(args, &log);
     if services.is_empty() {
         bail!(
             UserError::new("no service could be started")
@@ -89,6 +90,13 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     // Services tell what is left as they end.
     drop(services);
     say_if_nothing(&came, args.quiet);
+    if !lacking.is_empty() {
+        bail!(
+            UserError::new(format!("{} did not start", lacking.join(", ")))
+                .because("the system had no thread or no descriptor for it, as a line above says")
+                .remedy(EXHAUSTED)
+        );
+    }
     if ended.is_empty() {
         return Ok(ExitCode::SUCCESS);
     }
@@ -119,8 +127,19 @@ pub(super) fn say_if_nothing(came: &AtomicBool, quiet: bool) {
     }
 }
 
-/// Starts what can be started; what cannot is said, with the remedy.
-fn start(args: &Args, log: &ServiceLog) -> Vec<Service> {
+/// Remedy where the system has no thread or no descriptor.
+const EXHAUSTED: &str = "free threads or descriptors (ulimit -u, ulimit -n)";
+
+/// Returns whether the system has no thread, no descriptor or no memory left.
+fn is_exhausted(error: &io::Error) -> bool {
+    let is_of_thread =
+        matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::OutOfMemory);
+    is_of_thread || is_out_of_descriptors(error)
+}
+
+/// Starts what can be started; what cannot is said, with the remedy. Returns the flags of those for which the system has no
+/// thread or no descriptor, too.
+fn start(args: &Args, log: &ServiceLog) -> (Vec<Service>, Vec<&'static str>) {
     let at = |port| SocketAddr::new(args.bind, port);
     let sketch = match args.echo_reply_port {
         0 => ReplyTo::Sender,
@@ -150,14 +169,20 @@ fn start(args: &Args, log: &ServiceLog) -> Vec<Service> {
         ("--source-port", args.source_port, tcp::source(at(args.source_port), log)),
         ("--mqtt-port", args.mqtt_port, broker.map(|(service, _)| service)),
     ];
-    let mut services = Vec::new();
+    let (mut services, mut lacking) = (Vec::new(), Vec::new());
     for (flag, port, result) in tries {
         match result {
             Ok(service) => services.push(service),
             Err(e) => {
-                say!("espbench: port {port} is left out: {e}; choose another with {flag}");
+                let is_lacking = is_exhausted(&e);
+                lacking.extend(is_lacking.then_some(flag));
+                let remedy = match is_lacking {
+                    true => EXHAUSTED.into(),
+                    false => format!("choose another with {flag}"),
+                };
+                say!("espbench: port {port} is left out: {e}; {remedy}");
             }
         }
     }
-    services
+    (services, lacking)
 }

@@ -10,7 +10,7 @@ pub const MAX_SEGMENTS: usize = 64;
 /// Most payload bytes of one send.
 pub const MAX_SEND: usize = 65_000;
 
-/// Whether a socket that is not connected hears of ICMP errors: [`next_unreachable`].
+/// Whether a socket that is not connected hears of ICMP errors: [`next_error`].
 pub const TELLS_ERRORS: bool = cfg!(target_os = "linux");
 
 /// Numbers of errors that ICMP reports of one address, beside those that have an
@@ -21,6 +21,15 @@ pub const PEER_ERRORS: [i32; 5] =
 /// Elsewhere none is known.
 #[cfg(not(unix))]
 pub const PEER_ERRORS: [i32; 0] = [];
+
+/// Error that the kernel has kept of a socket ([`keep_errors`]).
+#[derive(Clone, Copy, Debug)]
+pub struct KeptError {
+    /// Address whose port is unreachable; none of another error: a host that cannot be reached now may be there again.
+    pub unreachable: Option<SocketAddr>,
+    /// Length of what the error quotes of the datagram's payload.
+    pub quoted: usize,
+}
 
 /// A received datagram.
 #[derive(Clone, Copy, Debug)]
@@ -34,11 +43,11 @@ pub struct UdpDatagram<'a> {
     pub age_ns: Option<u64>,
 }
 
-pub use imp::{Batch, dropped, keep_errors, next_unreachable, send_segments, set_arrival_times};
+pub use imp::{Batch, dropped, keep_errors, next_error, send_segments, set_arrival_times};
 
 #[cfg(target_os = "linux")]
 mod imp {
-    use super::{SocketAddr, UdpDatagram, UdpSocket, io};
+    use super::{KeptError, SocketAddr, UdpDatagram, UdpSocket, io};
     use std::net::{Ipv4Addr, Ipv6Addr, SocketAddrV4, SocketAddrV6};
     use std::os::fd::AsRawFd;
 
@@ -90,23 +99,25 @@ mod imp {
         }
     }
 
-    /// Takes the next error off the socket's queue: `None` where it is empty, `Some(None)` for one that does not say
-    /// that a port is unreachable. A host that cannot be reached now may be there again.
+    /// Takes the next error off the socket's queue, and what it quotes of the datagram's payload; `None` where the queue is
+    /// empty.
     #[must_use]
-    pub fn next_unreachable(socket: &UdpSocket) -> Option<Option<SocketAddr>> {
+    pub fn next_error(socket: &UdpSocket, quoted: &mut [u8]) -> Option<KeptError> {
         let mut control = [0u64; 32];
+        let mut part = libc::iovec { iov_base: quoted.as_mut_ptr().cast(), iov_len: quoted.len() };
         // SAFETY: both are plain C structures for which zeros are valid values.
         let (mut name, mut header): (libc::sockaddr_storage, libc::msghdr) =
             unsafe { (std::mem::zeroed(), std::mem::zeroed()) };
         header.msg_name = (&raw mut name).cast();
         header.msg_namelen = size_of::<libc::sockaddr_storage>() as libc::socklen_t;
+        header.msg_iov = &raw mut part;
+        header.msg_iovlen = 1;
         header.msg_control = control.as_mut_ptr().cast();
         header.msg_controllen = size_of_val(&control) as _;
         let flags = libc::MSG_ERRQUEUE | libc::MSG_DONTWAIT;
-        // SAFETY: `header` points to a name and a control buffer of the stated sizes, alive during the call.
-        if unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut header, flags) } < 0 {
-            return None;
-        }
+        // SAFETY: `header` points to a name, a buffer and a control buffer of the stated sizes, alive during the call.
+        let length = unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut header, flags) };
+        let quoted = usize::try_from(length).ok()?;
         let mut is_unreachable = false;
         // SAFETY: the kernel filled the control buffer and says how far; CMSG_FIRSTHDR and CMSG_NXTHDR stay within
         // it, and the payload is read unaligned with the type that the two options define.
@@ -124,7 +135,7 @@ mod imp {
                 message = libc::CMSG_NXTHDR(&raw const header, message);
             }
         }
-        Some(address(&name).filter(|_| is_unreachable))
+        Some(KeptError { unreachable: address(&name).filter(|_| is_unreachable), quoted })
     }
 
     /// Datagrams that the kernel dropped from this socket's full buffer since it was opened
@@ -428,7 +439,7 @@ mod imp {
 
 #[cfg(not(target_os = "linux"))]
 mod imp {
-    use super::{SocketAddr, UdpDatagram, UdpSocket, io};
+    use super::{KeptError, SocketAddr, UdpDatagram, UdpSocket, io};
 
     /// Does nothing: arrival times are those of the read.
     pub fn set_arrival_times(_socket: &UdpSocket) {}
@@ -438,7 +449,7 @@ mod imp {
 
     /// Returns `None`: not known here.
     #[must_use]
-    pub fn next_unreachable(_socket: &UdpSocket) -> Option<Option<SocketAddr>> {
+    pub fn next_error(_socket: &UdpSocket, _quoted: &mut [u8]) -> Option<KeptError> {
         None
     }
 

@@ -154,7 +154,8 @@ pub fn tls_error(error: &io::Error) -> Option<&TlsError> {
     error.get_ref()?.downcast_ref()
 }
 
-fn is_out_of_descriptors(error: &io::Error) -> bool {
+/// Returns whether the process or the system has no descriptor left.
+pub(crate) fn is_out_of_descriptors(error: &io::Error) -> bool {
     // EMFILE and ENFILE of every Unix.
     matches!(error.raw_os_error(), Some(23 | 24)) && cfg!(unix)
 }

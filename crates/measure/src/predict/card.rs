@@ -293,11 +293,26 @@ impl PredictAnswer {
                 .unwrap_or_default(),
             frames: Vec::new(),
             energy: only.and_then(|it| self.budget(it)),
-            limited_by: only.map(|it| limited_by(it, self.battery.as_ref())).unwrap_or_default(),
+            limited_by: only.map(|it| self.limited_by(it)).unwrap_or_default(),
             changes: self.outcomes(),
             next: self.next(),
             warnings: self.warnings(),
         }
+    }
+
+    /// Returns what limits a point; of several fleets with how many devices it is.
+    fn limited_by(&self, point: &PointEstimates) -> Vec<LimitShare> {
+        let loss = limit::share_of_loss(point)
+            .filter(|_| point.loss.value.is_some_and(|it| it > limit::LITTLE));
+        let charge = limit::share_of_charge(point, self.battery.as_ref());
+        let all = charge.into_iter().chain(limit::share_of_latency(point)).chain(loss);
+        let is_of_several =
+            self.points.iter().any(|it| it.setting.devices != point.setting.devices);
+        let place = match is_of_several {
+            true => format!(" with {} devices", point.setting.devices),
+            false => String::new(),
+        };
+        all.map(|it| LimitShare { of: format!("{}{place}", it.of), ..it }).collect()
     }
 
     /// Returns the point that is told of: the one, the largest, or the best.
@@ -570,11 +585,4 @@ fn rounded(it: GlanceValue, to: usize) -> GlanceValue {
         ci_high: it.ci_high.map(round),
         ..it
     }
-}
-
-fn limited_by(point: &PointEstimates, battery: Option<&Battery>) -> Vec<LimitShare> {
-    let loss = limit::share_of_loss(point)
-        .filter(|_| point.loss.value.is_some_and(|it| it > limit::LITTLE));
-    let charge = limit::share_of_charge(point, battery);
-    charge.into_iter().chain(limit::share_of_latency(point)).chain(loss).collect()
 }

@@ -53,6 +53,15 @@ fn a_name(name: String) -> String {
     if name == "-" { "./-".into() } else { name }
 }
 
+/// Returns the name in an argument of what is neither a file nor a folder: who reads it may wait for ever, and so would every
+/// further call.
+fn without_end(argument: &str) -> Option<&str> {
+    let value =
+        argument.split_once('=').filter(|it| it.0.starts_with("--")).map_or(argument, |it| it.1);
+    let is_other = |it: &&str| std::fs::metadata(it).is_ok_and(|it| !it.is_file() && !it.is_dir());
+    [value, value.split_once(':').map_or(value, |it| it.1)].into_iter().find(is_other)
+}
+
 /// The program itself.
 #[derive(Clone, Debug)]
 pub(super) struct Child {
@@ -76,6 +85,11 @@ impl Child {
         wanted: &T::Wanted,
         context: &Context,
     ) -> Result<Json<T>, String> {
+        if let Some(name) = command.args.iter().find_map(|it| without_end(it)) {
+            return Err(format!(
+                "`{name}` is a pipe or a device, which may have no end; do: name a file, or give its text"
+            ));
+        }
         let listener = ProgressListener::of(context);
         let done = context.ct.run_until_cancelled(self.carry_out(&command.args, listener)).await;
         // The text that the caller gave has been read.

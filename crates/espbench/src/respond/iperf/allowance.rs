@@ -1,16 +1,22 @@
 //! A bound on what the server sends to an address that proves nothing, so that a datagram with a forged sender turns
 //! the server on nobody.
 //!
-//! Such an address gets three bytes for each byte that came from it (RFC 9000, section 8.1). One that proves that it asked
-//! gets all that it asks for. An iperf 2 client of `-R` sends nothing after its first datagram; but its socket is connected to
-//! the server's port, so that its host answers a datagram from *another* port with ICMP's "port unreachable", and none
-//! from the server's own. A host that never asked answers both so, or neither.
+//! Such an address gets three bytes for each byte that came from it (RFC 9000, section 8.1). An iperf 2 client of `-R`
+//! sends nothing after its first datagram; but its socket is connected to the server's port, so that its host answers a
+//! datagram from *another* port, the question, with ICMP's "port unreachable", and none from the server's own. A host that
+//! never asked answers both so, or neither.
+//!
+//! Two things could make it seem otherwise. ICMP can be forged: a question is random, and its answer quotes it. And hosts
+//! answer few such errors a second, or a datagram is lost: right before each question one of the server's own goes, whose
+//! error would come first, and an answer gives credit for eight times as much as went until then without an error.
 
 use super::IDLE;
 use crate::clock::Clock;
 use crate::pump::udp::{SendGate, is_gone};
-use crate::sys::udp::TELLS_ERRORS;
+use crate::sys::udp::{TELLS_ERRORS, keep_errors, next_error};
 use espbench_model::time::{Duration, Instant};
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher as _;
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -19,15 +25,21 @@ pub(super) const FACTOR: u64 = 3;
 /// Time for which an answer proves an address; then it is asked again. A link that the test itself fills loses many
 /// questions.
 const PROVEN: Duration = Duration::from_secs(10);
-/// Time between two questions to an address that is proven, and to one that is not any more.
+/// Time between two questions to an address that is proven, and to one that has used its credit up. Hosts answer one a
+/// second, and six at once.
 const ASK: (Duration, Duration) = (Duration::from_secs(1), Duration::from_millis(200));
 /// Times of the first questions, after the first datagram.
-const FIRST: [Duration; 3] =
-    [Duration::ZERO, Duration::from_millis(100), Duration::from_millis(400)];
+const FIRST: [Duration; 2] = [Duration::ZERO, Duration::from_millis(200)];
 /// Longest wait for the first answer.
 const FIRST_MOST: Duration = Duration::from_secs(1);
 /// Wait after the first answer for an error about the first datagram, at least and at most: its way is as long.
 const GUARD: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(100));
+/// Factor by which an answer lets go more than what went before it.
+const GROWTH: u64 = 8;
+/// Datagrams of a credit that are kept for further questions.
+const KEPT: u64 = 3;
+/// Octets of a question.
+const QUESTION: usize = 16;
 
 /// Facts that the receiving thread tells the sending one about a client.
 #[derive(Debug, Default)]
@@ -62,31 +74,46 @@ struct Allowance {
     /// Bytes of a datagram.
     length: u64,
     sent: u64,
+    /// Bytes that may go in all, by the last answer.
+    credit: u64,
+    /// Datagrams of the credit that are still kept.
+    kept: u64,
     proven_until: Option<Instant>,
     shut_since: Option<Instant>,
 }
 
 impl Allowance {
     const fn new(length: u64) -> Self {
-        Self { length, sent: 0, proven_until: None, shut_since: None }
+        Self { length, sent: 0, credit: 0, kept: 0, proven_until: None, shut_since: None }
     }
 
+    /// Takes an answer in: so much went without an error.
     fn prove(&mut self, now: Instant) {
         self.proven_until = Some(now + PROVEN);
+        let more = GROWTH.saturating_mul(self.sent.max(self.length));
+        self.credit = self.credit.max(more.saturating_add(KEPT * self.length));
+        self.kept = KEPT;
     }
 
     fn is_proven(&self, now: Instant) -> bool {
         self.proven_until.is_some_and(|until| now < until)
     }
 
-    /// Returns the bytes that may go now, where `came` have come; `None` once not even a datagram could go for
-    /// [`IDLE`].
+    /// Returns whether half of the credit is used.
+    const fn is_half_used(&self) -> bool {
+        self.sent >= self.credit / 2
+    }
+
+    /// Returns the bytes that may go now, where `came` have come.
+    fn left(&self, now: Instant, came: u64) -> u64 {
+        let by_proof = if self.is_proven(now) { self.credit } else { 0 };
+        let by_proof = by_proof.saturating_sub(self.kept * self.length);
+        by_proof.max(came.saturating_mul(FACTOR)).saturating_sub(self.sent)
+    }
+
+    /// Returns the same; `None` once not even a datagram could go for [`IDLE`].
     fn most(&mut self, now: Instant, came: u64) -> Option<u64> {
-        if self.is_proven(now) {
-            self.shut_since = None;
-            return Some(u64::MAX);
-        }
-        let left = came.saturating_mul(FACTOR).saturating_sub(self.sent);
+        let left = self.left(now, came);
         if left >= self.length {
             self.shut_since = None;
             return Some(left);
@@ -96,9 +123,14 @@ impl Allowance {
     }
 }
 
-/// A question to the host of a client, from a port that the client did not ask.
+/// Questions to the host of a client, from a port that the client did not ask.
 #[derive(Debug)]
-struct AddressProbe(UdpSocket);
+struct AddressProbe {
+    socket: UdpSocket,
+    keys: RandomState,
+    asked: u64,
+    question: [u8; QUESTION],
+}
 
 impl AddressProbe {
     fn new(client: SocketAddr) -> std::io::Result<Self> {
@@ -106,16 +138,31 @@ impl AddressProbe {
         let socket = UdpSocket::bind(any)?;
         socket.connect(client)?;
         socket.set_nonblocking(true)?;
-        Ok(Self(socket))
+        keep_errors(&socket);
+        Ok(Self { socket, keys: RandomState::new(), asked: 0, question: [0; QUESTION] })
     }
 
-    /// Sends an empty datagram. An answer that waits is reported by it, too.
-    fn ask(&self) -> bool {
-        self.0.send(&[]).is_err_and(|error| is_gone(&error))
+    /// Sends a question that nobody can guess.
+    fn ask(&mut self) {
+        self.asked += 1;
+        for (half, bytes) in self.question.chunks_mut(8).enumerate() {
+            bytes.copy_from_slice(&self.keys.hash_one((self.asked, half)).to_le_bytes());
+        }
+        // An error that waits is told in place of the send.
+        if self.socket.send(&self.question).is_err_and(|error| is_gone(&error)) {
+            let _ = self.socket.send(&self.question);
+        }
     }
 
+    /// Returns whether an error has come that quotes the last question.
     fn is_answered(&self) -> bool {
-        self.0.recv(&mut [0; 16]).is_err_and(|error| is_gone(&error))
+        let mut quoted = [0; QUESTION];
+        while let Some(error) = next_error(&self.socket, &mut quoted) {
+            if error.unreachable.is_some() && error.quoted >= QUESTION && quoted == self.question {
+                return true;
+            }
+        }
+        false
     }
 }
 
@@ -136,6 +183,10 @@ pub(super) struct ClientGate<'a> {
     /// Absent where addresses are trusted, and for connections back, whose port is not the one that asked.
     probe: Option<AddressProbe>,
     trusts: bool,
+    /// Whether a datagram went since the last question: no other is asked behind.
+    is_fresh: bool,
+    /// Whether a question was asked since the last answer.
+    is_asked: bool,
     ask_at: Instant,
     look_at: Instant,
     shut: Option<Shut>,
@@ -156,6 +207,8 @@ impl<'a> ClientGate<'a> {
             allowance: Allowance::new(length.into()),
             probe,
             trusts,
+            is_fresh: false,
+            is_asked: false,
             ask_at: Instant::ZERO,
             look_at: Instant::ZERO,
             shut: None,
@@ -172,16 +225,25 @@ impl<'a> ClientGate<'a> {
         self.trusts || self.allowance.is_proven(now)
     }
 
-    /// Waits for the first proof; the first datagram has gone.
-    pub(super) fn prove(&mut self, clock: &Clock, stop: &AtomicBool) {
-        let Some(probe) = &self.probe else { return };
+    /// Sends the first datagram, once more where it must be, and waits for the first proof. `send` sends as many of its
+    /// octets as it is given, and returns how many went.
+    ///
+    /// # Errors
+    /// That of `send`.
+    pub(super) fn prove(
+        &mut self,
+        clock: &Clock,
+        stop: &AtomicBool,
+        send: &mut dyn FnMut(u64) -> std::io::Result<u64>,
+    ) -> std::io::Result<()> {
+        let Some(probe) = &mut self.probe else { return Ok(()) };
         let (begun, mut asked) = (clock.now(), 0);
         let mut answered: Option<Instant> = None;
         loop {
             let now = clock.now();
             let waited = now.since(begun);
             if self.facts.is_gone() || stop.load(Ordering::Relaxed) {
-                return;
+                return Ok(());
             }
             if let Some(at) = answered {
                 // The first datagram's error takes as long as the answer did.
@@ -189,16 +251,17 @@ impl<'a> ClientGate<'a> {
                 if now.since(at) >= guard {
                     self.allowance.prove(now);
                     self.ask_at = now + ASK.0;
-                    return;
+                    return Ok(());
                 }
             } else if waited >= FIRST_MOST {
-                return;
+                return Ok(());
             } else if FIRST.get(asked).is_some_and(|at| waited >= *at) {
                 asked += 1;
-                answered = probe.ask().then_some(now);
-            } else {
-                answered = probe.is_answered().then_some(now);
+                // No longer than what came: a host that did not ask refuses it.
+                self.allowance.sent += send(self.facts.bytes())? + QUESTION as u64;
+                probe.ask();
             }
+            answered = answered.or_else(|| probe.is_answered().then_some(now));
             std::thread::sleep(std::time::Duration::from_millis(1));
         }
     }
@@ -208,21 +271,30 @@ impl<'a> ClientGate<'a> {
         self.shut
     }
 
+    /// Takes answers in, and asks again: behind a datagram whose error would come first.
     fn look(&mut self, now: Instant) {
-        let Some(probe) = &self.probe else { return };
+        let Some(probe) = &mut self.probe else { return };
         // One that never proved anything is not asked on and on.
         if now < self.look_at || self.allowance.proven_until.is_none() {
             return;
         }
-        self.look_at = now + Duration::from_millis(20);
-        let mut is_answered = probe.is_answered();
-        if now >= self.ask_at {
-            is_answered |= probe.ask();
-            let every = if self.allowance.is_proven(now) { ASK.0 } else { ASK.1 };
-            self.ask_at = now + every;
-        }
-        if is_answered {
+        self.look_at = now + Duration::from_millis(1);
+        if probe.is_answered() {
             self.allowance.prove(now);
+            (self.is_asked, self.ask_at) = (false, now + ASK.0);
+        }
+        let is_due = now >= self.ask_at || (!self.is_asked && self.allowance.is_half_used());
+        let is_shut = self.allowance.left(now, self.facts.bytes()) < self.allowance.length;
+        if is_due && self.is_fresh {
+            probe.ask();
+            (self.is_fresh, self.is_asked) = (false, true);
+            let is_proven = self.allowance.is_proven(now);
+            self.ask_at = now + if is_shut || !is_proven { ASK.1 } else { ASK.0 };
+        } else if is_shut && self.is_asked {
+            self.ask_at = self.ask_at.min(now + ASK.1);
+            if is_due {
+                self.allowance.kept = self.allowance.kept.saturating_sub(1);
+            }
         }
     }
 }
@@ -246,6 +318,7 @@ impl SendGate for ClientGate<'_> {
 
     fn went(&mut self, bytes: u64) {
         self.allowance.sent += bytes;
+        self.is_fresh = true;
     }
 }
 
@@ -265,12 +338,27 @@ mod tests {
         assert_eq!(allowance.most(s(0), 1470), Some(0), "three times as much went");
         assert_eq!(allowance.most(s(1), 2 * 1470), Some(4410), "more came");
         allowance.prove(s(1));
-        assert_eq!(allowance.most(s(2), 1470), Some(u64::MAX));
-        allowance.sent = 1 << 40;
-        assert_eq!(allowance.most(s(10), 1470), Some(u64::MAX));
-        assert_eq!(allowance.most(s(11), 1470), Some(0), "ten seconds without an answer");
-        allowance.prove(s(12));
-        assert_eq!(allowance.most(s(12), 1470), Some(u64::MAX), "it is there again");
+        assert_eq!(allowance.most(s(2), 1470), Some(7 * 4410), "eight times as much as went");
+        allowance.sent = 8 * 4410;
+        assert_eq!(allowance.most(s(2), 1470), Some(0), "the rest is kept for questions");
+        allowance.kept -= 1;
+        assert_eq!(allowance.most(s(2), 1470), Some(1470));
+        allowance.prove(s(3));
+        assert_eq!(allowance.most(s(3), 1470), Some(7 * 8 * 4410));
+        assert_eq!(allowance.most(s(13), 1470), Some(0), "ten seconds without an answer");
+        allowance.prove(s(14));
+        assert_eq!(allowance.most(s(14), 1470), Some(7 * 8 * 4410), "it is there again");
+    }
+
+    /// A client at 1 Gbit/s needs six answers for its first ten seconds, as many as a host gives at once.
+    #[test]
+    fn six_answers_are_enough_for_ten_seconds_at_a_gigabit() {
+        let mut allowance = Allowance::new(1470);
+        for answer in 0..6 {
+            allowance.prove(s(answer));
+            allowance.sent = allowance.credit - KEPT * allowance.length;
+        }
+        assert!(allowance.sent / 1470 >= 262_144);
     }
 
     #[test]
@@ -282,6 +370,26 @@ mod tests {
         assert_eq!(allowance.most(s(15), 100), None);
         // A forged datagram of 100 bytes is worth no datagram of 1470.
         assert_eq!(Allowance::new(1470).most(s(0), 100), Some(0));
+    }
+
+    /// An error that quotes another datagram is no answer: whoever forges ICMP does not know the question.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn an_answer_quotes_the_question() {
+        let closed = UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let mut probe = AddressProbe::new(closed).unwrap();
+        let waits = |probe: &AddressProbe| {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            probe.is_answered()
+        };
+        probe.ask();
+        let first = probe.question;
+        assert!(waits(&probe));
+        probe.socket.send(&[0; QUESTION]).unwrap();
+        assert!(!waits(&probe), "zeros were not asked");
+        probe.ask();
+        assert_ne!(probe.question, first);
+        assert!(waits(&probe));
     }
 
     #[cfg(target_os = "linux")]
@@ -298,7 +406,7 @@ mod tests {
         let facts = ClientFacts::default();
         let proves = |address: SocketAddr, facts: &ClientFacts| {
             let mut gate = ClientGate::new(facts, 1470, Some(address), false);
-            gate.prove(&clock, &stop);
+            gate.prove(&clock, &stop, &mut |most| Ok(most.min(100))).unwrap();
             gate.is_proven(clock.now())
         };
         assert!(proves(client.local_addr().unwrap(), &facts));

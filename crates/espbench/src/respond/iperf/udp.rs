@@ -3,10 +3,10 @@
 
 use super::allowance::{ClientFacts, ClientGate, Shut};
 use super::{ClientRequest, IDLE, ServerContext, ServerTest, trip_times};
-use crate::pump::udp::{self as pump, SendGate as _};
+use crate::pump::udp as pump;
 use crate::pump::{PumpContext, epoch_ns, flows};
 use crate::sys::options::set_tos;
-use crate::sys::udp::{MAX_SEND, TELLS_ERRORS, next_unreachable};
+use crate::sys::udp::{MAX_SEND, TELLS_ERRORS, next_error};
 use espbench_model::sample::{Link, Sample};
 use espbench_model::time::{Duration, Instant};
 use espbench_model::workload::Transport;
@@ -196,8 +196,8 @@ impl flows::FlowHandler for UdpTests<'_> {
     fn is_over(&mut self) -> bool {
         if !self.senders.is_empty() {
             self.senders.retain(|_, sending| !sending.thread.is_finished());
-            while let Some(unreachable) = next_unreachable(self.socket) {
-                let sending = unreachable.and_then(|it| self.senders.get(&it));
+            while let Some(error) = next_error(self.socket, &mut []) {
+                let sending = error.unreachable.and_then(|it| self.senders.get(&it));
                 sending.inspect(|it| it.facts.gone());
             }
         }
@@ -318,12 +318,15 @@ fn send(
         let mut first = vec![0; length as usize];
         sender.prepare(&mut first);
         sender.fill(clock.now(), &mut first);
-        if let Err(error) = open_the_way(socket, to, &first, &mut gate, facts) {
+        let begun = clock.now();
+        let mut open = |most: u64| {
+            let most = usize::try_from(most).unwrap_or(usize::MAX).min(first.len());
+            socket.send_to(&first[..most], to).map(|sent| sent as u64)
+        };
+        if let Err(error) = gate.prove(clock, &test.shared.stop, &mut open) {
             return test.note(&format!("cannot send to it: {error}"));
         }
         sender.sent(1);
-        let begun = clock.now();
-        gate.prove(clock, &test.shared.stop);
         let now = clock.now();
         if now.since(begun) > MADE_UP {
             sender.restart(now);
@@ -358,17 +361,3 @@ const UNPROVEN: &str = if TELLS_ERRORS {
     "nothing proves that this address asked: no more is sent (this system tells a server of no ICMP error); \
      --trust-clients sends all the same"
 };
-
-/// Sends the first datagram, no longer than what came: a host that did not ask refuses it.
-fn open_the_way(
-    socket: &UdpSocket,
-    to: SocketAddr,
-    first: &[u8],
-    gate: &mut ClientGate<'_>,
-    facts: &ClientFacts,
-) -> std::io::Result<()> {
-    let most = usize::try_from(facts.bytes()).unwrap_or(usize::MAX).min(first.len());
-    let sent = socket.send_to(&first[..most], to)?;
-    gate.went(sent as u64);
-    Ok(())
-}

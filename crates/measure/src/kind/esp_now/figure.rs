@@ -40,7 +40,9 @@ fn curve(material: &Material<'_>, group: &DocumentTable<'_>) -> Option<Figure> {
             series.push(Series { name: name.into(), origin, mark, points, ..Series::default() });
         }
     };
-    add(quantity(metric), material.origin, Mark::Line, ours);
+    // The table beside it has the exact one.
+    let cut = if metric == exact { "" } else { ", as consoles print it" };
+    add(&format!("{}{cut}", quantity(metric)), material.origin, Mark::Line, ours);
     for (fitted, mark) in [(false, ""), (true, FITTED)] {
         let theirs = cells.iter().filter_map(|(x, cell)| {
             let theirs = published(material, cell).filter(|p| p.fitted == fitted)?;

@@ -85,6 +85,7 @@ fn answer() -> TuneAnswer {
             limits: alloc::vec![limits],
         }),
         beyond: Vec::new(),
+        weak_battery: None,
         spent: 40,
         stopped: false,
         notes: alloc::vec!["A room.".into()],
