@@ -242,6 +242,19 @@ fn an_answer_is_short_and_two_runs_are_compared() {
     });
 }
 
+/// Over loopback there is no published figure of the very same: what a report shows beside its own says `not-comparable`.
+#[test]
+fn what_was_published_of_another_statistic_or_place_is_left_out() {
+    let plan = "name = \"here\"\n[[measure]]\nkind = \"udp-echo\"\nsize = [1, 4]\ncount = 100\n";
+    with_server(&TestDir::new(), |client| async move {
+        let asked =
+            json!({ "plan_toml": plan, "on": "loopback", "metrics": ["rtt_p50", "rtt_p99"] });
+        let told = answer(&client, "run", asked).await;
+        assert!(!told["results"][0]["figures"][0]["value"].is_null(), "{told}");
+        assert!(!told.to_string().contains("published"), "{told}");
+    });
+}
+
 /// Client that counts how far a call is.
 #[derive(Clone, Default)]
 struct ProgressCounter(std::sync::Arc<std::sync::Mutex<Vec<f64>>>);

@@ -1,8 +1,8 @@
 //! Answers with results: those that lead, as far as they fit, or what the caller names.
 
-use super::told::{Answer, Four, parsed};
-use espbench_measure::cell::Cell;
-use espbench_measure::compare::{Comparison, remedy};
+use super::told::{Answer, Four, SHORT, bytes, parsed};
+use espbench_measure::cell::{Cell, PublishedFigure};
+use espbench_measure::compare::{Comparison, VerdictKind, remedy};
 use espbench_measure::label;
 use espbench_measure::report::Report;
 use espbench_measure::table::compared::excluded;
@@ -52,7 +52,7 @@ struct ResultTold {
     /// Repetitions behind it, of which it is the mean.
     #[serde(skip_serializing_if = "Option::is_none")]
     repetitions: Option<u32>,
-    /// Published value of the same test, in the same unit.
+    /// Published value of the same figure, in the same unit; only where the two can be compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     published: Option<Four>,
     /// Theoretical limit, in the same unit: the least time, or the greatest rate.
@@ -120,10 +120,15 @@ fn result(it: &Cell) -> ResultTold {
         ci_high: it.ci_high.map(Four),
         n: it.n,
         repetitions: it.test.repetitions,
-        published: it.test.published.and_then(|it| it.value).map(Four),
+        published: it.test.published.and_then(as_published).map(Four),
         // A limit of zero says nothing.
         limit: it.limit.filter(|it| *it > 0.0).map(Four),
     }
+}
+
+/// Returns the published value of the same figure; `None` where it is of another statistic, place or device.
+fn as_published(it: PublishedFigure) -> Option<f64> {
+    it.value.filter(|_| it.verdict.is_some_and(|it| it != VerdictKind::NotComparable))
 }
 
 /// Returns results under their tests, in the order of the first of each.
