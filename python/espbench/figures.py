@@ -3,7 +3,8 @@
 A comparison decides by the whole interval and not by the figure: `rtt < "30 ms"` holds where the interval's upper end
 is below 30 ms, fails where its lower end is not, and is inconclusive where 30 ms lies within, or where there is no
 interval. What is inconclusive is neither true nor false: whoever asks which, as `assert`, `not` and `if` do, gets the
-exception `Inconclusive`. `(rtt < "30 ms").verdict` asks without one.
+exception `Inconclusive`. So does a comparison of several figures of which some hold and some do not: it is true where each
+holds, and false where each fails. `(rtt < "30 ms").verdict` asks without one.
 """
 
 from __future__ import annotations
@@ -158,7 +159,10 @@ def _between(ours: Estimate, op: str, other: Estimate) -> Verdict:
 
 
 class Comparison:
-    """What a limit shows. True where it holds for every figure, false where it fails for one, and otherwise an exception."""
+    """What a limit shows. True where it holds for every figure, false where it fails for every one, and otherwise an exception.
+
+    `verdict` is of all figures together: it holds where it does for each, and fails where it does for one.
+    """
 
     def __init__(self, figures: Figures, op: str, limit: object) -> None:
         self.figures = figures
@@ -178,9 +182,23 @@ class Comparison:
         return self.verdict is Verdict.HOLDS
 
     def __bool__(self) -> bool:
-        if self.verdict is Verdict.INCONCLUSIVE:
-            raise Inconclusive("\n".join(self.explain()))
+        found = {verdict for _, verdict in self.verdicts}
+        if len(found) != 1 or Verdict.INCONCLUSIVE in found:
+            raise Inconclusive("\n".join([*self.explain(), *self._advice(found)]))
         return self.holds
+
+    def _advice(self, found: set[Verdict]) -> list[str]:
+        """Returns what to write where figures are neither all on one side nor all on the other."""
+        if self.verdict is not Verdict.FAILS:
+            return []
+        told = [f"{count} {verdict.value}" for verdict in Verdict if verdict in found and (count := self._count(verdict))]
+        return [
+            f"  neither true nor false of all figures: {', '.join(told)}",
+            "  do: compare one figure, result.figures(…)[0] < limit, or ask .verdict or .holds of the comparison",
+        ]
+
+    def _count(self, verdict: Verdict) -> int:
+        return sum(it is verdict for _, it in self.verdicts)
 
     def __repr__(self) -> str:
         return "\n".join(self.explain())

@@ -74,10 +74,46 @@ def test_figures_compare_with_figures_by_both_intervals() -> None:
 def test_every_figure_must_hold() -> None:
     three = Figures("loss", [Estimate("loss", 1, 0, 2, "percent", 9), Estimate("loss", 3, 2.5, 4, "percent", 9, "230 B")])
     found = three < "2.1 %"
-    assert found.verdict is Verdict.FAILS and not found
+    assert found.verdict is Verdict.FAILS and not found.holds
     assert found.explain()[1] == "  fails: loss (230 B): 3 %, 95 % interval 2.5 to 4, n = 9"
     assert three < "5 %"
     assert not (Figures("loss", []) < "5 %").holds, "of nothing nothing holds"
+
+
+@pytest.mark.parametrize(
+    ("ends", "holds", "counts"),
+    [
+        ([(10, 19), (11, 18)], True, ""),
+        ([(31, 40), (32, 41)], False, ""),
+        # All others hold or fail, and one is not decided: then neither `not` nor `or` passes.
+        ([(10, 19), (29, 40)], None, "inconclusive"),
+        ([(31, 40), (29, 40)], None, "inconclusive"),
+        ([(10, 19), (31, 40)], None, "1 holds, 1 fails"),
+    ],
+)
+def test_what_is_not_the_same_of_each_figure_is_neither_true_nor_false(ends, holds, counts) -> None:
+    several = Figures("rtt_p99", [Estimate("rtt_p99", sum(it) / 2, *it, "ms", 1000) for it in ends])
+    if holds is not None:
+        assert bool(several < "30 ms") is holds
+        return
+    for asked in (lambda: several < "30 ms", lambda: not several < "30 ms", lambda: not several > "30 ms"):
+        with pytest.raises(espbench.Inconclusive, match=counts):
+            assert asked()
+    assert (several < "30 ms").verdict in (Verdict.FAILS, Verdict.INCONCLUSIVE) and not (several < "30 ms").holds
+
+
+def test_what_to_write_is_said() -> None:
+    several = Figures("rtt_p99", [Estimate("rtt_p99", 15, 10, 19, "ms", 9), Estimate("rtt_p99", 35, 31, 40, "ms", 9)])
+    with pytest.raises(espbench.Inconclusive, match=r"1 holds, 1 fails\n  do: compare one figure, result.figures\(…\)\[0\] < limit"):
+        bool(several < "30 ms")
+
+
+def test_a_duration_of_numpy_is_a_limit() -> None:
+    numpy = pytest.importorskip("numpy")
+    assert figures(20, 25, 29) < numpy.timedelta64(30, "ms") and figures(20, 25, 29) > numpy.timedelta64(9_000_000, "ns")
+    assert figures(20, 25, 29) < numpy.array(numpy.timedelta64(1, "s"))
+    with pytest.raises(espbench.EspbenchError, match="is no time"):
+        _ = figures(1, 2, 3) < numpy.timedelta64("NaT")
 
 
 def test_units() -> None:
