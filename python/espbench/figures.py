@@ -58,20 +58,15 @@ class _Compared:
         return Comparison(self._figures(), ">=", limit)
 
     def __eq__(self, other: object) -> bool:
-        if type(other) is type(self):
-            return self._is(other)
-        raise self._no_equality()
+        if self is other:
+            return True
+        figures = self._figures()
+        raise TypeError(f"{figures.name} has an interval, and is compared by < <= > or >=; a value alone is .value")
 
     def __ne__(self, other: object) -> bool:
         return not self == other
 
     __hash__ = object.__hash__
-
-    def _is(self, other: object) -> bool:
-        return self is other
-
-    def _no_equality(self) -> TypeError:
-        return TypeError(f"{self._figures().name} has an interval, and is compared by < <= > or >=; a value alone is .value")
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,15 +87,6 @@ class Estimate(_Compared):
 
     def _figures(self) -> Figures:
         return Figures(self.metric, [self])
-
-    def _key(self) -> tuple[object, ...]:
-        return (self.metric, self.value, self.low, self.high, self.unit, self.n, self.place)
-
-    def _is(self, other: object) -> bool:
-        return isinstance(other, Estimate) and self._key() == other._key()
-
-    def __hash__(self) -> int:
-        return hash(self._key())
 
     def __format__(self, form: str) -> str:
         return format(float(self), form) if form else str(self)
@@ -288,10 +274,15 @@ class Figures(_Compared, Sequence[Estimate]):
     def _figures(self) -> Figures:
         return self
 
-    def _is(self, other: object) -> bool:
-        if self is other:
-            return True
-        raise self._no_equality()
+    def __contains__(self, one: object) -> bool:
+        return any(it is one for it in self._estimates)
+
+    def index(self, value: Any, start: int = 0, stop: int | None = None) -> int:
+        """Returns the place of this very figure."""
+        for at in range(*slice(start, stop).indices(len(self))):
+            if self._estimates[at] is value:
+                return at
+        raise ValueError(f"{value!r} is none of these figures")
 
     def __format__(self, form: str) -> str:
         return format(self._only(), form) if form else str(self)

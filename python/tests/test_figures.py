@@ -46,10 +46,17 @@ def test_the_whole_interval_decides(low, value, high, op, limit, verdict) -> Non
 
 def test_there_is_no_equality_of_intervals() -> None:
     one = figures(20, 25, 29)
-    for wrong in (lambda: one == "25 ms", lambda: one != "25 ms", lambda: one[0] == 25, lambda: one == figures(20, 25, 29)):
+    same = figures(20, 25, 29)
+    for wrong in (
+        lambda: one == "25 ms", lambda: one != "25 ms", lambda: one == same,
+        lambda: one[0] == 25, lambda: one[0] == same[0], lambda: one[0] != same[0],
+    ):
         with pytest.raises(TypeError, match="is compared by < <= > or >="):
             wrong()
-    assert one[0] == figures(20, 25, 29)[0] and one[0] in list(one) and one.index(one[0]) == 0
+    both = Figures("rtt_p99", [*one, *same])
+    assert one[0] == one[0] and both.index(same[0]) == 1 and same[0] in both and figures(1, 2, 3)[0] not in both
+    with pytest.raises(ValueError, match="none of these figures"):
+        one.index(same[0])
 
 
 def test_elements_and_durations_compare() -> None:
