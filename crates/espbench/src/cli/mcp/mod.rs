@@ -24,6 +24,7 @@ use crate::cli::thread;
 use crate::user_error::{ForUser as _, UserError};
 use ask::{CheckAsked, CompareAsked, DoctorAsked, PredictAsked, ReadAsked, RunAsked, TuneAsked};
 use child::Child;
+use espbench_model::speech::{self, Asker};
 use results::{ComparedTold, ResultsTold};
 use rmcp::handler::server::wrapper::Parameters;
 use rmcp::service::RequestContext;
@@ -45,6 +46,8 @@ pub struct Args {
 /// # Errors
 /// The client does not speak the protocol.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    // What it reads of reports it tells of arguments, as its children do.
+    speech::speak_to(Asker::Caller);
     let what = || "the server cannot run".to_owned();
     // The runtime reads stdin by a thread of its own, and panics where there is none.
     let _ = thread::start("stdin", || ())?.join();
