@@ -157,7 +157,7 @@ impl DoctorAsked {
         if let Some(text) = self.log {
             let path = kept(&text, ".log")?;
             names.push(path.display().to_string());
-            files.push(path);
+            files.push((path, "log"));
         }
         if names.is_empty() {
             return Err("doctor: name files, or give the text of a log".into());
@@ -201,7 +201,7 @@ impl RunAsked {
             (Some(plan), None) => (plan, Vec::new()),
             (None, Some(text)) => {
                 let path = kept(&text, ".toml")?;
-                (path.display().to_string(), vec![path])
+                (path.display().to_string(), vec![(path, "plan_toml")])
             }
             _ => return Err("run: give either plan or plan_toml".into()),
         };
