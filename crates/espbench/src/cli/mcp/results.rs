@@ -13,9 +13,6 @@ use std::collections::BTreeSet;
 /// Results that an answer has at most.
 const RESULTS: usize = 200;
 
-/// Bytes of an answer where nothing more was wanted, of which a client shows it two times.
-const SHORT: usize = 4000;
-
 /// Remarks of a short answer.
 const REMARKS: usize = 4;
 
@@ -93,11 +90,11 @@ pub(super) struct ResultsTold {
     tool: String,
     /// Some of the plan was not measured.
     incomplete: bool,
-    /// Metrics that lead, in words.
+    /// Metrics of the list that lead, in words.
     leading: Vec<MetricTold>,
     /// Results by their test, repetitions as their mean.
     results: Vec<TestTold>,
-    /// Results that are not in the list: `full` or `metrics` gives them.
+    /// Results that are not in the list: `metrics` names others, and `full` gives all of those that are asked for.
     left_out: usize,
     /// Thresholds, those that failed first.
     thresholds: Vec<ThresholdTold>,
@@ -178,7 +175,7 @@ impl Answer for ResultsTold {
             ));
         }
         let is_shown = |it: &&Cell| match &wanted.metrics[..] {
-            _ if wanted.full => true,
+            [] if wanted.full => true,
             [] => leading.is_empty() || leading.iter().any(|known| known.metric == it.id.metric),
             named => named.contains(&it.id.metric),
         };
@@ -200,7 +197,7 @@ impl Answer for ResultsTold {
             tool: report.run.tool.clone(),
             incomplete: report.incomplete,
             results: by_test(figures.iter().filter(is_shown).take(RESULTS)),
-            leading,
+            leading: Vec::new(),
             left_out: 0,
             thresholds: failed_first(report.checks.iter().map(threshold).collect()),
             thresholds_left_out: 0,
@@ -208,7 +205,11 @@ impl Answer for ResultsTold {
             failures: report.failures.iter().map(failure).collect(),
             remarks: report.headlines(),
         };
-        if !wanted.full && wanted.metrics.is_empty() {
+        told.leading = leading;
+        if let [_, ..] = &wanted.metrics[..] {
+            told.leading.retain(|it| wanted.metrics.contains(&it.metric));
+        }
+        if !wanted.full {
             told.shorten();
         }
         let shown: usize = told.results.iter().map(|it| it.figures.len()).sum();
@@ -254,10 +255,6 @@ fn failed_first(mut thresholds: Vec<ThresholdTold>) -> Vec<ThresholdTold> {
     thresholds
 }
 
-fn bytes(it: &impl Serialize) -> usize {
-    serde_json::to_string(it).map_or(0, |it| it.len())
-}
-
 /// A pair of figures.
 #[derive(Debug, Serialize, JsonSchema)]
 struct PairTold {
@@ -299,7 +296,7 @@ pub(super) struct ComparedTold {
     pairs: Vec<PairTold>,
     /// Pairs with a verdict that are not in the list: `full` or `metrics` gives them.
     left_out: usize,
-    /// Pairs that are not comparable, by their reasons.
+    /// Pairs that are not comparable, by their reasons; of many reasons the first, and `full` gives all.
     not_comparable: Vec<ExcludedTold>,
     /// Change that would make a pair comparable, where none is.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -326,6 +323,8 @@ impl Answer for ComparedTold {
         let mut told = Self { verdicts, pairs, left_out: 0, not_comparable, to_compare };
         let mut over = if *full { 0 } else { bytes(&told).saturating_sub(SHORT) };
         drop_last(&mut told.pairs, 0, &mut over);
+        // How many are not comparable, `verdicts` says.
+        drop_last(&mut told.not_comparable, 1, &mut over);
         told.left_out = judged.len() - told.pairs.len();
         Ok(told)
     }
