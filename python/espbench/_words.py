@@ -21,9 +21,11 @@ def plain(value: object) -> object:
     """Returns a value of NumPy, pandas or alike as Python's own: a number, a text, a list, a dict."""
     if isinstance(value, (str, bytes, bool, int, float, list, dict, timedelta, os.PathLike)):
         return value
+    if type(value).__name__ == "timedelta64":
+        return _duration(value)
     tolist = getattr(value, "tolist", None)
     if callable(tolist):
-        return tolist()
+        return plain(tolist())
     if isinstance(value, numbers.Integral):
         return int(value)
     if isinstance(value, SupportsFloat):
@@ -32,6 +34,14 @@ def plain(value: object) -> object:
     if isinstance(value, Mapping):
         return dict(value)
     return listed(value) if isinstance(value, Iterable) else value
+
+
+def _duration(value: Any) -> timedelta:
+    """Returns a duration of NumPy, whatever its unit is."""
+    found = value.astype("timedelta64[us]").tolist()
+    if not isinstance(found, timedelta):
+        raise EspbenchError(f"{value} is no time", "", "give a text such as '50ms', or a timedelta")
+    return found
 
 
 def listed(values: Iterable[_T]) -> list[_T]:

@@ -18,7 +18,7 @@ from enum import Enum
 from functools import partial
 from typing import Any, overload
 
-from . import _espbench, units
+from . import _espbench, _words, units
 from ._errors import EspbenchError, Inconclusive, WrongUnit
 
 
@@ -234,6 +234,7 @@ def _verdict(of: Estimate, op: str, limit: object, at: int, count: int) -> Verdi
 
 
 def _limit(limit: object, of: Estimate) -> float:
+    limit = _words.plain(limit)
     if isinstance(limit, str):
         return units.parse(limit, of.unit)
     if isinstance(limit, timedelta):

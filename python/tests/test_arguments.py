@@ -68,6 +68,7 @@ def test_numpy_has_no_words_of_its_own() -> None:
     assert words(encrypt=numpy.True_, every=numpy.timedelta64(5, "ms"), distance=numpy.float64(3)) == [
         "--encrypt", "--every=5000us", "--distance=3.0",
     ]
+    assert words(every=numpy.timedelta64(5_000_000, "ns"), devices=numpy.array([5.0, 10.0])) == ["--every=5000us", "--devices=5,10"]
 
 
 def test_a_flag_whose_value_may_be_missing_is_true() -> None:
