@@ -65,7 +65,11 @@ def whole(name: str, value: object, least: int, most: int) -> int | None:
     value = plain(value)
     if value is None:
         return None
-    if not isinstance(value, int) or isinstance(value, bool):
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, (bool, float)):
+        raise TypeError(f"{name} is {value}: use a whole number")
+    if not isinstance(value, int):
         raise TypeError(f"{name} is of the type {type(value).__name__}: use a whole number")
     if not least <= value <= most:
         raise EspbenchError(f"{name} is {value}", f"it is a whole number from {least} to {most}", f"give {name} such a number")
@@ -80,15 +84,21 @@ def word(name: str, value: object) -> str:
     if isinstance(value, os.PathLike):
         return str(os.fspath(value))
     if isinstance(value, bool):
-        return str(value)
+        raise TypeError(f"{name} is {value}: use {_KINDS}")
     # A member of an enumeration is its value here.
     if isinstance(value, str):
         return str.__str__(value)
     if isinstance(value, int):
         return int.__repr__(value)
     if isinstance(value, float):
-        return float.__repr__(value)
-    raise TypeError(f"{name} is of the type {type(value).__name__}: use a text such as '50ms', a number, a path or a timedelta")
+        if not math.isfinite(value):
+            raise EspbenchError(f"{name} is {value}", "a number is finite", f"give {name} such a number, or leave it out")
+        return str(int(value)) if value.is_integer() else float.__repr__(value)
+    raise TypeError(f"{name} is of the type {type(value).__name__}: use {_KINDS}")
+
+
+# What an argument may be.
+_KINDS = "a text such as '50ms', a number, a path or a timedelta"
 
 
 # Flags that say how a command draws its answer: functions return it. What does that here.
@@ -126,7 +136,7 @@ def flags(path: list[str], set_here: dict[str, Any], given: Mapping[str, Any] | 
 def _flag(key: str, value: object, flag: _espbench.Flag) -> list[str]:
     name = f"--{flag.name}"
     value = plain(value)
-    if value is None or value is False:
+    if value is None or (value is False and not flag.needs_value):
         return []
     if value is True and not flag.needs_value:
         return [name]

@@ -48,6 +48,7 @@ def test_all_that_the_types_allow_is_taken() -> None:
         ({"b": 1, "a": 2}.keys(), "b,a"),
         (range(3), "0,1,2"),
         (map(Decimal, ("0.5", "2")), "0.5,2"),
+        ([5.0, 2.5, 1e22], "5,2.5,10000000000000000000000"),
         (Fraction(1, 4), "0.25"),
         (Room.HOME, "home"),
         ([Count.FEW, timedelta(milliseconds=2), Path("a/b")], "3,2000us,a/b"),
@@ -66,7 +67,7 @@ def test_several_texts_are_a_text_or_any_of_them() -> None:
 def test_numpy_has_no_words_of_its_own() -> None:
     numpy = pytest.importorskip("numpy")
     assert words(encrypt=numpy.True_, every=numpy.timedelta64(5, "ms"), distance=numpy.float64(3)) == [
-        "--encrypt", "--every=5000us", "--distance=3.0",
+        "--encrypt", "--every=5000us", "--distance=3",
     ]
     assert words(every=numpy.timedelta64(5_000_000, "ns"), devices=numpy.array([5.0, 10.0])) == ["--every=5000us", "--devices=5,10"]
 
@@ -79,6 +80,31 @@ def test_a_flag_whose_value_may_be_missing_is_true() -> None:
 def test_other_types_are_refused(value: object) -> None:
     with pytest.raises(TypeError, match="room is of the type .*: use a text such as '50ms'"):
         words(room=value)
+
+
+def test_what_is_no_number_is_refused_by_its_name() -> None:
+    for value in (True, False, [True]):
+        with pytest.raises(TypeError, match="devices is (True|False): use a text"):
+            words(devices=value)
+    for number in (math.nan, -math.inf):
+        with pytest.raises(EspbenchError, match="devices is (nan|-inf)\n  why: a number is finite"):
+            words(devices=number)
+    assert espbench.run("name = 'p'\n[[measure]]\nkind = 'esp-now'\ntest = 'ping'\nsize = 10\ncount = 2\n", seed=5.0, progress=False).seed == 5  # type: ignore[arg-type]
+    for seed in (True, 5.5, math.nan):
+        with pytest.raises(TypeError, match="seed is .*: use a whole number"):
+            espbench.run("round-trip", seed=seed)  # type: ignore[arg-type]
+
+
+def test_answers_speak_of_arguments_and_of_no_flags() -> None:
+    fleet = espbench.predict(devices=40, loss="0.01%", rooms=2, messages=1000, progress=False)
+    assert 'phy_rate="11M' in fleet.text and 'save("FILE.html")' in fleet.text
+    assert "--" not in fleet.text and "-o FILE" not in fleet.text
+    plan = "name = 'p'\n[[measure]]\nkind = 'esp-now'\ntest = 'ping'\nsize = [10, 20]\ncount = 20\n"
+    assert "--full" not in espbench.run(plan, seed=1, progress=False).text
+    # The command in the same process is for a terminal.
+    assert espbench._espbench.main(["espbench", "predict", "fleet", "--devices", "3", "--rooms", "2", "--messages", "100", "-q"]) == 0
+    with pytest.raises(EspbenchError, match="devices=60"):
+        espbench.predict("fleet")
 
 
 @pytest.mark.parametrize(
