@@ -111,8 +111,10 @@ def test_answers_speak_of_arguments_and_of_no_flags() -> None:
     ("call", "wanted"),
     [
         (lambda: espbench.run("round-trip", output="x"), "`output`\n  do: use Result.save"),  # type: ignore[call-arg]
-        (lambda: espbench.predict(quiet=True), "`quiet`\n  do: use progress=False"),  # type: ignore[call-arg]
-        (lambda: espbench.predict(ack="yes"), "`ack` cannot be \"yes\"\n  do: it is true or false"),  # type: ignore[arg-type]
+        (lambda: espbench.predict(quiet=True), "`quiet`\n  do: use progress=False"),  # type: ignore[call-overload]
+        (lambda: espbench.predict(ack="yes"), "`ack` cannot be \"yes\"\n  do: it is true or false"),  # type: ignore[call-overload]
+        (lambda: espbench.predict(), "without `devices` .*\n  do: say how many with devices=60, or the limits: loss=\"1%\""),
+        (lambda: espbench.predict("fleet", devices=5, ack=True), "`ack` does nothing beside cast=\"unicast\".*\n.*\n  do: add cast=\"broadcast\""),
         (lambda: espbench.doctor(log=""), "log is no console log\n  why: it is empty"),
         (lambda: espbench.run("name = 1\n", on="loopback", published=True), "plan: line 1"),
         (lambda: espbench.run(["round-trip", "name = 1\n"], on="loopback", published=True), "plan 2: line 1"),
@@ -127,6 +129,13 @@ def test_what_is_refused_is_told_in_words_of_python(call: Callable[[], object], 
     with pytest.raises(EspbenchError, match=wanted) as wrong:
         call()
     assert "espbench-" not in str(wrong.value), "no temporary file is told"
+
+
+def test_a_checker_knows_the_questions_and_their_flags() -> None:
+    with pytest.raises(ValueError, match="there is no question 'fleat'"):
+        espbench.predict("fleat")  # type: ignore[call-overload]
+    with pytest.raises(EspbenchError, match="predict range has no argument `devices`"):
+        espbench.predict("range", devices=5)  # type: ignore[call-overload]
 
 
 def test_a_plan_may_have_any_character() -> None:
