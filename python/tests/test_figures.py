@@ -142,7 +142,7 @@ def test_one_figure_is_asked_for(ping: espbench.Result) -> None:
         _ = ping.p99.value
     with pytest.raises(espbench.NoCell, match="there is no metric `rssi`"):
         ping["rssi"]
-    with pytest.raises(espbench.NoCell, match="no rtt_exact_p99 with payload_bytes = 77"):
+    with pytest.raises(espbench.NoCell, match="no rtt_exact_p99 with payload_bytes = 77\n  why: `payload_bytes` is 10, 230$"):
         ping.figures("p99", payload_bytes=77)
     with pytest.raises(espbench.NoCell, match="no column `colour`"):
         ping.figures("p99", colour="red")
