@@ -20,7 +20,7 @@ use anyhow::bail;
 use espbench_measure::plan::{PlacesAsked, Plan, PlanSet, lab_keys};
 use espbench_measure::predict::battery::Battery;
 use espbench_measure::run::RunFacts;
-use espbench_model::speech::{FlagName, FlagValue};
+use espbench_model::speech::{CommandName, FlagName, FlagValue};
 use espbench_sim::lab::file::{FileKind, built_in_text};
 use espbench_sim::lab::suite;
 use std::path::PathBuf;
@@ -339,7 +339,7 @@ fn check(args: &Args, on: &[String]) -> anyhow::Result<()> {
     };
     let beside = args.beside.beside.is_some();
     if beside && uses(&is_lab) {
-        let remedy = "compare two simulated runs";
+        let remedy = format!("compare two simulated runs: {}", CommandName("compare"));
         return Err(idle(FlagName("--beside"), &place, remedy)
             .because("it sets a lab beside what is measured")
             .into());

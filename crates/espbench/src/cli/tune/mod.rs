@@ -22,7 +22,7 @@ use espbench_measure::plan::DEFAULT_SEED;
 use espbench_measure::predict::battery::Battery;
 use espbench_measure::tune::Want;
 use espbench_model::sdkconfig::{Chip, IdfRelease};
-use espbench_model::speech::FlagName;
+use espbench_model::speech::{FlagName, FlagValue};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -173,9 +173,10 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         [_, _, third, ..] => {
             Err(UserError::new(format!("{} is a third sdkconfig", third.display()))
                 .because("a check is of one file, or of a host's and its co-processor's")
-                .remedy(
-                    "check each alone, or the two: the host's file and that of its co-processor",
-                )
+                .remedy(format!(
+                    "check each alone, or the two: {}",
+                    FlagValue("--check", "HOST SLAVE")
+                ))
                 .into())
         }
         [_, _] => Err(UserError::new("a search begins with one sdkconfig")
