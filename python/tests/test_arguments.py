@@ -128,6 +128,7 @@ def test_answers_speak_of_arguments_and_of_no_flags() -> None:
 def test_what_is_refused_is_told_in_words_of_python(call: Callable[[], object], wanted: str) -> None:
     with pytest.raises(EspbenchError, match=wanted) as wrong:
         call()
+    assert "--" not in str(wrong.value), "no flag is told"
     assert "espbench-" not in str(wrong.value), "no temporary file is told"
 
 
