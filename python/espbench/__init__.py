@@ -24,6 +24,7 @@ from datetime import timezone as _timezone
 from pathlib import Path as _Path
 from typing import TYPE_CHECKING
 from typing import Any as _Any
+from typing import Literal as _Literal
 from typing import overload as _overload
 
 from . import _espbench, _progress, _words
@@ -200,7 +201,17 @@ def _of(report: _espbench.Report) -> Result:
     return Result(report, report.status)
 
 
-def predict(question: str = "fleet", *, progress: _Progress = None, **flags: Unpack[_flags.PredictFlags]) -> Result:
+@_overload
+def predict(question: _Literal["fleet"] = "fleet", *, progress: _Progress = None, **flags: Unpack[_flags.FleetFlags]) -> Result: ...
+@_overload
+def predict(question: _Literal["rate"], *, progress: _Progress = None, **flags: Unpack[_flags.RateFlags]) -> Result: ...
+@_overload
+def predict(question: _Literal["range"], *, progress: _Progress = None, **flags: Unpack[_flags.RangeFlags]) -> Result: ...
+@_overload
+def predict(question: _Literal["frames"], *, progress: _Progress = None, **flags: Unpack[_flags.FramesFlags]) -> Result: ...
+@_overload
+def predict(question: _Literal["compare"], *, progress: _Progress = None, **flags: Unpack[_flags.CompareFlags]) -> Result: ...
+def predict(question: str = "fleet", *, progress: _Progress = None, **flags: _Any) -> Result:
     """Answers a what-if question in the virtual lab.
 
     question: `fleet` (loss and latency of many devices, or the largest fleet), `rate` (PHY rates), `range` (metres),

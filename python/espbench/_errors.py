@@ -26,4 +26,4 @@ class WrongUnit(EspbenchError, ValueError):
 
 
 class Inconclusive(EspbenchError, AssertionError):
-    """A comparison was asked whether it is true, and the intervals show neither that it is nor that it is not."""
+    """A comparison was asked whether it is true, and the intervals show neither that it is nor that it is not, for each figure."""

@@ -50,8 +50,49 @@ class RunFlags(TypedDict, total=False):
     wifi_password: _Value
 
 
-class PredictFlags(TypedDict, total=False):
-    """Flags of `predict`."""
+class FleetFlags(TypedDict, total=False):
+    """Flags of `predict('fleet')`."""
+
+    ack: bool
+    arrivals: _Value
+    attempts: _Value
+    bare: bool
+    battery: _Value
+    boot: _Value
+    cast: _Value
+    channel: _Value
+    copies: _Value
+    devices: _Value
+    distance: _Value
+    efficiency: _Value
+    encrypt: bool
+    every: _Value
+    lab: _Value
+    loss: _Value
+    messages: _Value
+    most: _Value
+    p99: _Value
+    payload: _Value
+    phy_rate: _Value
+    profile: _Value
+    published: bool
+    queue: _Value
+    quiescent: _Value
+    room: _Value
+    rooms: _Value
+    sdkconfig: _Value
+    seed: _Value
+    self_discharge: _Value
+    set: _Value
+    sleep: _Value
+    threads: _Value
+    time_limit: _Value
+    wall: _Value
+    walls: _Value
+
+
+class RateFlags(TypedDict, total=False):
+    """Flags of `predict('rate')`."""
 
     ack: bool
     arrivals: _Value
@@ -65,16 +106,13 @@ class PredictFlags(TypedDict, total=False):
     copies: _Value
     devices: _Value
     distance: _Value
-    distances: _Value
     efficiency: _Value
     encrypt: bool
     every: _Value
-    frame_sizes: _Value
     idf: _Value
     lab: _Value
     loss: _Value
     messages: _Value
-    most: _Value
     p99: _Value
     payload: _Value
     phy_rate: _Value
@@ -92,7 +130,89 @@ class PredictFlags(TypedDict, total=False):
     set_by: _Value
     sleep: _Value
     threads: _Value
-    time_limit: _Value
+    wall: _Value
+    walls: _Value
+
+
+class RangeFlags(TypedDict, total=False):
+    """Flags of `predict('range')`."""
+
+    cast: _Value
+    channel: _Value
+    copies: _Value
+    distance: _Value
+    lab: _Value
+    loss: _Value
+    payload: _Value
+    phy_rates: _Value
+    profile: _Value
+    published: bool
+    room: _Value
+    sdkconfig: _Value
+    set: _Value
+    wall: _Value
+    walls: _Value
+
+
+class FramesFlags(TypedDict, total=False):
+    """Flags of `predict('frames')`."""
+
+    cast: _Value
+    channel: _Value
+    distances: _Value
+    frame_sizes: _Value
+    idf: _Value
+    lab: _Value
+    messages: _Value
+    payload: _Value
+    phy_rate: _Value
+    profile: _Value
+    published: bool
+    room: _Value
+    rooms: _Value
+    sdkconfig: _Value
+    seed: _Value
+    set: _Value
+    threads: _Value
+    wall: _Value
+    walls: _Value
+
+
+class CompareFlags(TypedDict, total=False):
+    """Flags of `predict('compare')`."""
+
+    ack: bool
+    arrivals: _Value
+    attempts: _Value
+    bare: bool
+    battery: _Value
+    boot: _Value
+    cast: _Value
+    channel: _Value
+    copies: _Value
+    devices: _Value
+    distance: _Value
+    efficiency: _Value
+    encrypt: bool
+    every: _Value
+    lab: _Value
+    loss: _Value
+    messages: _Value
+    p99: _Value
+    payload: _Value
+    phy_rate: _Value
+    profile: _Value
+    published: bool
+    queue: _Value
+    quiescent: _Value
+    room: _Value
+    rooms: _Value
+    sdkconfig: _Value
+    seed: _Value
+    self_discharge: _Value
+    set: _Value
+    sleep: _Value
+    threads: _Value
     wall: _Value
     walls: _Value
 

@@ -21,9 +21,11 @@ def plain(value: object) -> object:
     """Returns a value of NumPy, pandas or alike as Python's own: a number, a text, a list, a dict."""
     if isinstance(value, (str, bytes, bool, int, float, list, dict, timedelta, os.PathLike)):
         return value
+    if type(value).__name__ == "timedelta64":
+        return _duration(value)
     tolist = getattr(value, "tolist", None)
     if callable(tolist):
-        return tolist()
+        return plain(tolist())
     if isinstance(value, numbers.Integral):
         return int(value)
     if isinstance(value, SupportsFloat):
@@ -32,6 +34,14 @@ def plain(value: object) -> object:
     if isinstance(value, Mapping):
         return dict(value)
     return listed(value) if isinstance(value, Iterable) else value
+
+
+def _duration(value: Any) -> timedelta:
+    """Returns a duration of NumPy, whatever its unit is."""
+    found = value.astype("timedelta64[us]").tolist()
+    if not isinstance(found, timedelta):
+        raise EspbenchError(f"{value} is no time", "", "give a text such as '50ms', or a timedelta")
+    return found
 
 
 def listed(values: Iterable[_T]) -> list[_T]:
@@ -55,7 +65,11 @@ def whole(name: str, value: object, least: int, most: int) -> int | None:
     value = plain(value)
     if value is None:
         return None
-    if not isinstance(value, int) or isinstance(value, bool):
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, (bool, float)):
+        raise TypeError(f"{name} is {value}: use a whole number")
+    if not isinstance(value, int):
         raise TypeError(f"{name} is of the type {type(value).__name__}: use a whole number")
     if not least <= value <= most:
         raise EspbenchError(f"{name} is {value}", f"it is a whole number from {least} to {most}", f"give {name} such a number")
@@ -70,15 +84,21 @@ def word(name: str, value: object) -> str:
     if isinstance(value, os.PathLike):
         return str(os.fspath(value))
     if isinstance(value, bool):
-        return str(value)
+        raise TypeError(f"{name} is {value}: use {_KINDS}")
     # A member of an enumeration is its value here.
     if isinstance(value, str):
         return str.__str__(value)
     if isinstance(value, int):
         return int.__repr__(value)
     if isinstance(value, float):
-        return float.__repr__(value)
-    raise TypeError(f"{name} is of the type {type(value).__name__}: use a text such as '50ms', a number, a path or a timedelta")
+        if not math.isfinite(value):
+            raise EspbenchError(f"{name} is {value}", "a number is finite", f"give {name} such a number, or leave it out")
+        return str(int(value)) if value.is_integer() else float.__repr__(value)
+    raise TypeError(f"{name} is of the type {type(value).__name__}: use {_KINDS}")
+
+
+# What an argument may be.
+_KINDS = "a text such as '50ms', a number, a path or a timedelta"
 
 
 # Flags that say how a command draws its answer: functions return it. What does that here.
@@ -116,7 +136,7 @@ def flags(path: list[str], set_here: dict[str, Any], given: Mapping[str, Any] | 
 def _flag(key: str, value: object, flag: _espbench.Flag) -> list[str]:
     name = f"--{flag.name}"
     value = plain(value)
-    if value is None or value is False:
+    if value is None or (value is False and not flag.needs_value):
         return []
     if value is True and not flag.needs_value:
         return [name]

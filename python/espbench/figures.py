@@ -3,7 +3,8 @@
 A comparison decides by the whole interval and not by the figure: `rtt < "30 ms"` holds where the interval's upper end
 is below 30 ms, fails where its lower end is not, and is inconclusive where 30 ms lies within, or where there is no
 interval. What is inconclusive is neither true nor false: whoever asks which, as `assert`, `not` and `if` do, gets the
-exception `Inconclusive`. `(rtt < "30 ms").verdict` asks without one.
+exception `Inconclusive`. So does a comparison of several figures of which some hold and some do not: it is true where each
+holds, and false where each fails. `(rtt < "30 ms").verdict` asks without one.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from enum import Enum
 from functools import partial
 from typing import Any, overload
 
-from . import _espbench, units
+from . import _espbench, _words, units
 from ._errors import EspbenchError, Inconclusive, WrongUnit
 
 
@@ -57,20 +58,15 @@ class _Compared:
         return Comparison(self._figures(), ">=", limit)
 
     def __eq__(self, other: object) -> bool:
-        if type(other) is type(self):
-            return self._is(other)
-        raise self._no_equality()
+        if self is other:
+            return True
+        figures = self._figures()
+        raise TypeError(f"{figures.name} has an interval, and is compared by < <= > or >=; a value alone is .value")
 
     def __ne__(self, other: object) -> bool:
         return not self == other
 
     __hash__ = object.__hash__
-
-    def _is(self, other: object) -> bool:
-        return self is other
-
-    def _no_equality(self) -> TypeError:
-        return TypeError(f"{self._figures().name} has an interval, and is compared by < <= > or >=; a value alone is .value")
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,15 +87,6 @@ class Estimate(_Compared):
 
     def _figures(self) -> Figures:
         return Figures(self.metric, [self])
-
-    def _key(self) -> tuple[object, ...]:
-        return (self.metric, self.value, self.low, self.high, self.unit, self.n, self.place)
-
-    def _is(self, other: object) -> bool:
-        return isinstance(other, Estimate) and self._key() == other._key()
-
-    def __hash__(self) -> int:
-        return hash(self._key())
 
     def __format__(self, form: str) -> str:
         return format(float(self), form) if form else str(self)
@@ -158,7 +145,10 @@ def _between(ours: Estimate, op: str, other: Estimate) -> Verdict:
 
 
 class Comparison:
-    """What a limit shows. True where it holds for every figure, false where it fails for one, and otherwise an exception."""
+    """What a limit shows. True where it holds for every figure, false where it fails for every one, and otherwise an exception.
+
+    `verdict` is of all figures together: it holds where it does for each, and fails where it does for one.
+    """
 
     def __init__(self, figures: Figures, op: str, limit: object) -> None:
         self.figures = figures
@@ -178,9 +168,23 @@ class Comparison:
         return self.verdict is Verdict.HOLDS
 
     def __bool__(self) -> bool:
-        if self.verdict is Verdict.INCONCLUSIVE:
-            raise Inconclusive("\n".join(self.explain()))
+        found = {verdict for _, verdict in self.verdicts}
+        if len(found) != 1 or Verdict.INCONCLUSIVE in found:
+            raise Inconclusive("\n".join([*self.explain(), *self._advice(found)]))
         return self.holds
+
+    def _advice(self, found: set[Verdict]) -> list[str]:
+        """Returns what to write where figures are neither all on one side nor all on the other."""
+        if self.verdict is not Verdict.FAILS:
+            return []
+        told = [f"{count} {verdict.value}" for verdict in Verdict if verdict in found and (count := self._count(verdict))]
+        return [
+            f"  neither true nor false of all figures: {', '.join(told)}",
+            "  do: compare one figure, result.figures(…)[0] < limit, or ask .verdict or .holds of the comparison",
+        ]
+
+    def _count(self, verdict: Verdict) -> int:
+        return sum(it is verdict for _, it in self.verdicts)
 
     def __repr__(self) -> str:
         return "\n".join(self.explain())
@@ -230,6 +234,7 @@ def _verdict(of: Estimate, op: str, limit: object, at: int, count: int) -> Verdi
 
 
 def _limit(limit: object, of: Estimate) -> float:
+    limit = _words.plain(limit)
     if isinstance(limit, str):
         return units.parse(limit, of.unit)
     if isinstance(limit, timedelta):
@@ -270,10 +275,15 @@ class Figures(_Compared, Sequence[Estimate]):
     def _figures(self) -> Figures:
         return self
 
-    def _is(self, other: object) -> bool:
-        if self is other:
-            return True
-        raise self._no_equality()
+    def __contains__(self, one: object) -> bool:
+        return any(it is one for it in self._estimates)
+
+    def index(self, value: Any, start: int = 0, stop: int | None = None) -> int:
+        """Returns the place of this very figure."""
+        for at in range(*slice(start, stop).indices(len(self))):
+            if self._estimates[at] is value:
+                return at
+        raise ValueError(f"{value!r} is none of these figures")
 
     def __format__(self, form: str) -> str:
         return format(self._only(), form) if form else str(self)

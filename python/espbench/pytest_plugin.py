@@ -12,7 +12,7 @@ import contextlib
 import json
 import warnings
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -59,7 +59,7 @@ class Bench:
             pytest.fail("\n".join(["thresholds of the plan failed:", *lines]), pytrace=False)
         return result
 
-    def predict(self, question: str = "fleet", **given: Any) -> Result:
+    def predict(self, question: Literal["fleet", "rate", "range", "frames", "compare"] = "fleet", **given: Any) -> Result:
         """Answers as `espbench.predict` does."""
         return _espbench.predict(question, progress=given.pop("progress", False), **given)
 

@@ -140,8 +140,7 @@ class Result(MetricNames):
         found = [it for it in rows if all(it.get(key) == value for key, value in settings.items())]
         if not found:
             told = ", ".join(f"{key} = {value!r}" for key, value in settings.items())
-            there = {key: sorted({str(it.get(key)) for it in rows}) for key in settings}
-            raise NoCell(f"no {name} with {told}", f"there are {there}", "")
+            raise NoCell(f"no {name} with {told}", "; ".join(_there(key, rows) for key in settings))
         return Figures(name, [_estimate(it) for it in found], self)
 
     def __getitem__(self, metric: str) -> Figures:
@@ -275,6 +274,16 @@ def _estimate(cell: dict[str, Any]) -> Estimate:
         ", ".join(parts),
         cell,
     )
+
+
+def _there(key: str, rows: list[dict[str, Any]]) -> str:
+    """Tells the values that a column has."""
+    values = {it[key] for it in rows if it.get(key) is not None}
+    try:
+        listed = sorted(values)
+    except TypeError:
+        listed = sorted(values, key=str)
+    return f"`{key}` is {', '.join(map(str, listed))}" if listed else f"`{key}` is of none"
 
 
 def _counted(count: int, noun: str) -> str:

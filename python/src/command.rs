@@ -4,6 +4,7 @@ use crate::attend::{attended, hand_on};
 use crate::error;
 use espbench::cli;
 use espbench::embed::HostProgram;
+use espbench_model::speech::{self, Asker};
 use pyo3::prelude::*;
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -13,7 +14,9 @@ use std::process::ExitCode;
 #[pyfunction]
 pub(crate) fn main(py: Python<'_>, words: Vec<OsString>) -> u8 {
     py.detach(|| {
+        speech::speak_to(Asker::Terminal);
         let status = cli::main_of(&words);
+        speech::speak_to(Asker::Caller);
         // A library is not told that the process ends, so that what waits for a line's end is written here.
         let _ = std::io::stdout().flush();
         (0..=u8::MAX).find(|it| ExitCode::from(*it) == status).unwrap_or(2)

@@ -20,10 +20,12 @@ mod report;
 mod simulate;
 mod table;
 
+use espbench_model::speech::{self, Asker};
 use pyo3::prelude::*;
 
 #[pymodule]
 fn _espbench(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    speech::speak_to(Asker::Caller);
     m.add("TOOL", espbench::TOOL)?;
     m.add_class::<report::PyReport>()?;
     m.add_class::<table::PyTable>()?;

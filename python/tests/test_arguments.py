@@ -48,6 +48,7 @@ def test_all_that_the_types_allow_is_taken() -> None:
         ({"b": 1, "a": 2}.keys(), "b,a"),
         (range(3), "0,1,2"),
         (map(Decimal, ("0.5", "2")), "0.5,2"),
+        ([5.0, 2.5, 1e22], "5,2.5,10000000000000000000000"),
         (Fraction(1, 4), "0.25"),
         (Room.HOME, "home"),
         ([Count.FEW, timedelta(milliseconds=2), Path("a/b")], "3,2000us,a/b"),
@@ -66,8 +67,9 @@ def test_several_texts_are_a_text_or_any_of_them() -> None:
 def test_numpy_has_no_words_of_its_own() -> None:
     numpy = pytest.importorskip("numpy")
     assert words(encrypt=numpy.True_, every=numpy.timedelta64(5, "ms"), distance=numpy.float64(3)) == [
-        "--encrypt", "--every=5000us", "--distance=3.0",
+        "--encrypt", "--every=5000us", "--distance=3",
     ]
+    assert words(every=numpy.timedelta64(5_000_000, "ns"), devices=numpy.array([5.0, 10.0])) == ["--every=5000us", "--devices=5,10"]
 
 
 def test_a_flag_whose_value_may_be_missing_is_true() -> None:
@@ -80,12 +82,39 @@ def test_other_types_are_refused(value: object) -> None:
         words(room=value)
 
 
+def test_what_is_no_number_is_refused_by_its_name() -> None:
+    for value in (True, False, [True]):
+        with pytest.raises(TypeError, match="devices is (True|False): use a text"):
+            words(devices=value)
+    for number in (math.nan, -math.inf):
+        with pytest.raises(EspbenchError, match="devices is (nan|-inf)\n  why: a number is finite"):
+            words(devices=number)
+    assert espbench.run("name = 'p'\n[[measure]]\nkind = 'esp-now'\ntest = 'ping'\nsize = 10\ncount = 2\n", seed=5.0, progress=False).seed == 5  # type: ignore[arg-type]
+    for seed in (True, 5.5, math.nan):
+        with pytest.raises(TypeError, match="seed is .*: use a whole number"):
+            espbench.run("round-trip", seed=seed)  # type: ignore[arg-type]
+
+
+def test_answers_speak_of_arguments_and_of_no_flags() -> None:
+    fleet = espbench.predict(devices=40, loss="0.01%", rooms=2, messages=1000, progress=False)
+    assert 'phy_rate="11M' in fleet.text and 'save("FILE.html")' in fleet.text
+    assert "--" not in fleet.text and "-o FILE" not in fleet.text
+    plan = "name = 'p'\n[[measure]]\nkind = 'esp-now'\ntest = 'ping'\nsize = [10, 20]\ncount = 20\n"
+    assert "--full" not in espbench.run(plan, seed=1, progress=False).text
+    # The command in the same process is for a terminal.
+    assert espbench._espbench.main(["espbench", "predict", "fleet", "--devices", "3", "--rooms", "2", "--messages", "100", "-q"]) == 0
+    with pytest.raises(EspbenchError, match="devices=60"):
+        espbench.predict("fleet")
+
+
 @pytest.mark.parametrize(
     ("call", "wanted"),
     [
         (lambda: espbench.run("round-trip", output="x"), "`output`\n  do: use Result.save"),  # type: ignore[call-arg]
-        (lambda: espbench.predict(quiet=True), "`quiet`\n  do: use progress=False"),  # type: ignore[call-arg]
-        (lambda: espbench.predict(ack="yes"), "`ack` cannot be \"yes\"\n  do: it is true or false"),  # type: ignore[arg-type]
+        (lambda: espbench.predict(quiet=True), "`quiet`\n  do: use progress=False"),  # type: ignore[call-overload]
+        (lambda: espbench.predict(ack="yes"), "`ack` cannot be \"yes\"\n  do: it is true or false"),  # type: ignore[call-overload]
+        (lambda: espbench.predict(), "without `devices` .*\n  do: say how many with devices=60, or the limits: loss=\"1%\""),
+        (lambda: espbench.predict("fleet", devices=5, ack=True), "`ack` does nothing beside cast=\"unicast\".*\n.*\n  do: add cast=\"broadcast\""),
         (lambda: espbench.doctor(log=""), "log is no console log\n  why: it is empty"),
         (lambda: espbench.run("name = 1\n", on="loopback", published=True), "plan: line 1"),
         (lambda: espbench.run(["round-trip", "name = 1\n"], on="loopback", published=True), "plan 2: line 1"),
@@ -99,7 +128,15 @@ def test_other_types_are_refused(value: object) -> None:
 def test_what_is_refused_is_told_in_words_of_python(call: Callable[[], object], wanted: str) -> None:
     with pytest.raises(EspbenchError, match=wanted) as wrong:
         call()
+    assert "--" not in str(wrong.value), "no flag is told"
     assert "espbench-" not in str(wrong.value), "no temporary file is told"
+
+
+def test_a_checker_knows_the_questions_and_their_flags() -> None:
+    with pytest.raises(ValueError, match="there is no question 'fleat'"):
+        espbench.predict("fleat")  # type: ignore[call-overload]
+    with pytest.raises(EspbenchError, match="predict range has no argument `devices`"):
+        espbench.predict("range", devices=5)  # type: ignore[call-overload]
 
 
 def test_a_plan_may_have_any_character() -> None:

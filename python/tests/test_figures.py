@@ -46,10 +46,17 @@ def test_the_whole_interval_decides(low, value, high, op, limit, verdict) -> Non
 
 def test_there_is_no_equality_of_intervals() -> None:
     one = figures(20, 25, 29)
-    for wrong in (lambda: one == "25 ms", lambda: one != "25 ms", lambda: one[0] == 25, lambda: one == figures(20, 25, 29)):
+    same = figures(20, 25, 29)
+    for wrong in (
+        lambda: one == "25 ms", lambda: one != "25 ms", lambda: one == same,
+        lambda: one[0] == 25, lambda: one[0] == same[0], lambda: one[0] != same[0],
+    ):
         with pytest.raises(TypeError, match="is compared by < <= > or >="):
             wrong()
-    assert one[0] == figures(20, 25, 29)[0] and one[0] in list(one) and one.index(one[0]) == 0
+    both = Figures("rtt_p99", [*one, *same])
+    assert one[0] == one[0] and both.index(same[0]) == 1 and same[0] in both and figures(1, 2, 3)[0] not in both
+    with pytest.raises(ValueError, match="none of these figures"):
+        one.index(same[0])
 
 
 def test_elements_and_durations_compare() -> None:
@@ -74,10 +81,46 @@ def test_figures_compare_with_figures_by_both_intervals() -> None:
 def test_every_figure_must_hold() -> None:
     three = Figures("loss", [Estimate("loss", 1, 0, 2, "percent", 9), Estimate("loss", 3, 2.5, 4, "percent", 9, "230 B")])
     found = three < "2.1 %"
-    assert found.verdict is Verdict.FAILS and not found
+    assert found.verdict is Verdict.FAILS and not found.holds
     assert found.explain()[1] == "  fails: loss (230 B): 3 %, 95 % interval 2.5 to 4, n = 9"
     assert three < "5 %"
     assert not (Figures("loss", []) < "5 %").holds, "of nothing nothing holds"
+
+
+@pytest.mark.parametrize(
+    ("ends", "holds", "counts"),
+    [
+        ([(10, 19), (11, 18)], True, ""),
+        ([(31, 40), (32, 41)], False, ""),
+        # All others hold or fail, and one is not decided: then neither `not` nor `or` passes.
+        ([(10, 19), (29, 40)], None, "inconclusive"),
+        ([(31, 40), (29, 40)], None, "inconclusive"),
+        ([(10, 19), (31, 40)], None, "1 holds, 1 fails"),
+    ],
+)
+def test_what_is_not_the_same_of_each_figure_is_neither_true_nor_false(ends, holds, counts) -> None:
+    several = Figures("rtt_p99", [Estimate("rtt_p99", sum(it) / 2, *it, "ms", 1000) for it in ends])
+    if holds is not None:
+        assert bool(several < "30 ms") is holds
+        return
+    for asked in (lambda: several < "30 ms", lambda: not several < "30 ms", lambda: not several > "30 ms"):
+        with pytest.raises(espbench.Inconclusive, match=counts):
+            assert asked()
+    assert (several < "30 ms").verdict in (Verdict.FAILS, Verdict.INCONCLUSIVE) and not (several < "30 ms").holds
+
+
+def test_what_to_write_is_said() -> None:
+    several = Figures("rtt_p99", [Estimate("rtt_p99", 15, 10, 19, "ms", 9), Estimate("rtt_p99", 35, 31, 40, "ms", 9)])
+    with pytest.raises(espbench.Inconclusive, match=r"1 holds, 1 fails\n  do: compare one figure, result.figures\(…\)\[0\] < limit"):
+        bool(several < "30 ms")
+
+
+def test_a_duration_of_numpy_is_a_limit() -> None:
+    numpy = pytest.importorskip("numpy")
+    assert figures(20, 25, 29) < numpy.timedelta64(30, "ms") and figures(20, 25, 29) > numpy.timedelta64(9_000_000, "ns")
+    assert figures(20, 25, 29) < numpy.array(numpy.timedelta64(1, "s"))
+    with pytest.raises(espbench.EspbenchError, match="is no time"):
+        _ = figures(1, 2, 3) < numpy.timedelta64("NaT")
 
 
 def test_units() -> None:
@@ -99,7 +142,7 @@ def test_one_figure_is_asked_for(ping: espbench.Result) -> None:
         _ = ping.p99.value
     with pytest.raises(espbench.NoCell, match="there is no metric `rssi`"):
         ping["rssi"]
-    with pytest.raises(espbench.NoCell, match="no rtt_exact_p99 with payload_bytes = 77"):
+    with pytest.raises(espbench.NoCell, match="no rtt_exact_p99 with payload_bytes = 77\n  why: `payload_bytes` is 10, 230$"):
         ping.figures("p99", payload_bytes=77)
     with pytest.raises(espbench.NoCell, match="no column `colour`"):
         ping.figures("p99", colour="red")

@@ -29,7 +29,7 @@ _Value = _One | Iterable[_One] | None
 
 FUNCTIONS = {
     "RunFlags": ("run", [["run"]], {"on", "seed", "store", "threads", "lab"}),
-    "PredictFlags": ("predict", [["predict", it] for it in ("fleet", "rate", "range", "frames", "compare")], set()),
+    **{f"{it.title()}Flags": (f"predict('{it}')", [["predict", it]], set()) for it in ("fleet", "rate", "range", "frames", "compare")},
     "TuneFlags": ("tune", [["tune"]], {"check", "want"}),
     "DoctorFlags": ("doctor", [["doctor"]], set()),
 }

@@ -4,6 +4,7 @@ use crate::user_error::UserError;
 use crate::{named_file, texts};
 use anyhow::bail;
 use espbench_model::sdkconfig::ChipWithoutWifi;
+use espbench_model::speech::{self, Asker, FlagName};
 use espbench_sim::lab::file::{FileKind, Library, is_path};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -24,9 +25,13 @@ pub fn library(kind: FileKind, name: &str) -> anyhow::Result<Library> {
         beside(&mut library, kind, name, folder)?;
     }
     let remedy = match name.strip_prefix("sim:") {
-        Some(lab) => format!("`sim:` belongs to --on: write `{lab}`"),
+        Some(lab) => format!("`sim:` belongs to {}: write `{lab}`", FlagName("--on")),
         None => {
-            "`espbench lab list` shows all; the name of a file of your own ends in .toml".to_owned()
+            let all = match speech::asker() {
+                Asker::Terminal => "`espbench lab list` shows all",
+                Asker::Caller => "name one of these",
+            };
+            format!("{all}; the name of a file of your own ends in .toml")
         }
     };
     if let (FileKind::Profile, Some(chip)) = (kind, ChipWithoutWifi::of(name)) {

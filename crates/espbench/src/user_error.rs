@@ -3,6 +3,7 @@
 use crate::render::fitting;
 use crate::say::{self, say};
 use espbench_model::sdkconfig::ChipWithoutWifi;
+use espbench_model::speech::{self, Asker};
 use espbench_model::untrusted::Untrusted;
 use espbench_sim::lab::file::FileError;
 use std::fmt;
@@ -107,8 +108,12 @@ impl From<String> for UserError {
 /// Says where the names and keys of a lab's files are listed.
 impl From<&FileError> for UserError {
     fn from(wrong: &FileError) -> Self {
-        let remedy =
-            "`espbench lab list` shows labs, profiles and environments; docs/labs.md has every key";
+        let remedy = match speech::asker() {
+            Asker::Terminal => {
+                "`espbench lab list` shows labs, profiles and environments; docs/labs.md has every key"
+            }
+            Asker::Caller => "docs/labs.md has every key",
+        };
         Self::new(wrong.to_string()).remedy(remedy)
     }
 }

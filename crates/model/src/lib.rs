@@ -14,6 +14,7 @@
 //! | [`energy`] | parts of the time and charge of a device that sleeps between its messages |
 //! | [`search`] | the search for the highest rate without loss: it chooses the next rate to try |
 //! | [`sdkconfig`] | the menuconfig options of ESP-IDF that the simulator and the tuner understand |
+//! | [`speech`] | flags as whoever asks writes them: at a terminal, or in a call |
 //! | [`text`] | line and column of a byte in a text, and suggestions for misspelt words |
 //! | [`untrusted`] | text from outside as a terminal may show it |
 //! | [`excerpt`] | an excerpt of what happened on the medium, stored as lines of text |
@@ -35,6 +36,7 @@ pub mod random;
 pub mod sample;
 pub mod sdkconfig;
 pub mod search;
+pub mod speech;
 pub mod text;
 pub mod time;
 pub mod untrusted;

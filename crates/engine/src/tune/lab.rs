@@ -23,6 +23,7 @@ use espbench_measure::tune::{
 use espbench_model::fact::{CHARGE_NC, HEAP_PEAK, TIME_NS};
 use espbench_model::sample::{Observer, Sample};
 use espbench_model::sdkconfig::{Chip, ConfigOption, OptionValues, SdkContext};
+use espbench_model::speech::FlagValue;
 use espbench_model::workload::{
     Direction, EchoFormat, IpTest, Iperf, Name, Transport, UdpEcho, Wifi, Workload,
 };
@@ -366,9 +367,10 @@ impl TuneLab {
                 format!("{} KB", it.profile.memory.heap_bytes / 1024)
             }),
             if setup.heap.is_some() {
-                ""
+                String::new()
             } else {
-                " (a firmware as small as the iperf example; --heap SIZE)"
+                let heap = FlagValue("--heap", "SIZE");
+                format!(" (a firmware as small as the iperf example; {heap})")
             },
         )];
         if !self.objectives.iter().any(|it| it.depends_on_sleep()) {

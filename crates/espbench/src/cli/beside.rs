@@ -17,6 +17,7 @@ use espbench_measure::live::WorkTime;
 use espbench_measure::plan::{self, PlanSet};
 use espbench_measure::run::RunFacts;
 use espbench_model::sample::Sample;
+use espbench_model::speech::{CommandName, FlagName, FlagValue};
 use espbench_sim::lab::file::{FileKind, Library};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -75,9 +76,13 @@ impl SideLab {
             let wants_variant = args.variant.is_none()
                 && set.plans.iter().flat_map(|it| &it.workloads).all(|it| it.ip().is_some());
             let remedy = if wants_variant {
-                "name the variant of the lab that your device is: --variant VARIANT (`espbench lab list`)"
+                format!(
+                    "name the variant of the lab that your device is: {} (`espbench lab list`)",
+                    FlagValue("--variant", "VARIANT")
+                )
             } else {
-                "name another lab (`espbench lab list`), or leave out --beside"
+                let beside = FlagName("--beside");
+                format!("name another lab (`espbench lab list`), or leave out {beside}")
             };
             let what = "no test of the plan can be simulated beside it";
             return Err(UserError::new(what).because(error).remedy(remedy).into());
@@ -194,9 +199,9 @@ pub fn beside_stored(args: &BesideArgs, store: &Store, name: &str) -> anyhow::Re
     let run = store.run(name)?;
     if run.facts.origin == Origin::Simulated {
         let what = format!("{} is simulated itself", run.facts.name);
-        let remedy = "compare two simulated runs: espbench compare THIS OTHER";
+        let remedy = format!("compare two simulated runs: {}", CommandName("compare"));
         return Err(UserError::new(what)
-            .because("--beside sets a lab beside what was measured")
+            .because(format!("{} sets a lab beside what was measured", FlagName("--beside")))
             .remedy(remedy)
             .into());
     }

@@ -5,6 +5,7 @@ use crate::target::spec;
 use crate::user_error::UserError;
 use espbench_measure::plan::{Plan, guess};
 use espbench_measure::wifi::PREFIX;
+use espbench_model::speech::FlagValue;
 use std::path::Path;
 
 /// Name and text of each, in the order in which `espbench run` goes through them.
@@ -74,7 +75,10 @@ pub fn plan(name: &str) -> anyhow::Result<Plan> {
         None => read(name)?,
     };
     Plan::parse(&text).map_err(|e| {
-        let remedy = "docs/plans.md has every key of a plan; a lab goes behind --on sim:FILE";
+        let remedy = &format!(
+            "docs/plans.md has every key of a plan; a lab goes behind {}",
+            FlagValue("--on", "sim:FILE")
+        );
         UserError::new(format!("{name}: {e}")).remedy(remedy).into()
     })
 }

@@ -8,6 +8,8 @@ use clap::ValueEnum;
 use espbench_measure::plan::MOST_CELLS;
 use espbench_measure::run::Site;
 use espbench_model::sdkconfig::{Chip, ChipWithoutWifi, UnknownChip};
+use espbench_model::speech::{CommandName, FlagValue};
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 pub use crate::TOOL;
@@ -145,9 +147,12 @@ pub struct SiteArgs {
 pub fn chip(text: &str) -> Result<Chip, UserError> {
     text.parse().map_err(|wrong| match wrong {
         UnknownChip::NoWifi(chip) => chip.into(),
-        UnknownChip::NoChip => UserError::new(format!("there is no --chip {text}"))
+        UnknownChip::NoChip => UserError::new(format!("there is no {}", FlagValue("--chip", text)))
             .because(format!("`{text}` is {wrong}"))
-            .remedy("write it as CONFIG_IDF_TARGET does: --chip esp32c3"),
+            .remedy(format!(
+                "write it as CONFIG_IDF_TARGET does: {}",
+                FlagValue("--chip", "esp32c3")
+            )),
     })
 }
 
@@ -242,7 +247,11 @@ impl SimArgs {
 
 /// Returns the error of a flag that does nothing where it stands.
 #[must_use]
-pub fn idle(flag: &str, place: &str, remedy: &str) -> UserError {
+pub fn idle(
+    flag: impl fmt::Display,
+    place: impl fmt::Display,
+    remedy: impl Into<String>,
+) -> UserError {
     UserError::new(format!("{flag} does nothing {place}")).remedy(remedy)
 }
 
@@ -268,8 +277,10 @@ impl StoreArgs {
     pub fn path(&self) -> anyhow::Result<PathBuf> {
         match &self.store {
             Some(path) => Ok(path.clone()),
-            None => default_path()
-                .context("no home folder to keep the runs in: choose a file with --store FILE"),
+            None => default_path().with_context(|| {
+                let store = FlagValue("--store", "FILE");
+                format!("no home folder to keep the runs in: choose a file with {store}")
+            }),
         }
     }
 
@@ -301,7 +312,9 @@ impl StoreArgs {
         let path = self.path()?;
         if !path.exists() {
             let what = format!("there is no store {} yet", path.display());
-            return Err(UserError::new(what).remedy("`espbench run` makes one").into());
+            return Err(UserError::new(what)
+                .remedy(format!("{} makes one", CommandName("run")))
+                .into());
         }
         Ok(path)
     }

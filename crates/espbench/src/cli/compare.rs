@@ -19,6 +19,7 @@ use espbench_measure::run::RunFacts;
 use espbench_measure::table::compared;
 use espbench_measure::table::repetitions::table as power_table;
 use espbench_measure::units::{self, Dimension};
+use espbench_model::speech::{self, Asker};
 use espbench_model::text::count;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -305,7 +306,10 @@ fn in_common_is_none(args: &Args, metrics: &BTreeSet<String>, sides: &[String]) 
             .remedy("compare runs of one plan, or look at both: `espbench report RUN`"),
         None => error
             .because("no result of the one is of the same test and metric as one of the other")
-            .remedy("compare runs of one plan: `espbench runs` lists them"),
+            .remedy(match speech::asker() {
+                Asker::Terminal => "compare runs of one plan: `espbench runs` lists them",
+                Asker::Caller => "compare runs of one plan",
+            }),
     }
 }
 

@@ -98,6 +98,7 @@ use crate::embed::{self, HostProgram};
 use crate::target::TargetError;
 use crate::user_error::UserError;
 use clap::{CommandFactory as _, Parser, Subcommand};
+use espbench_model::speech::{self, Asker};
 use std::ffi::OsString;
 use std::process::ExitCode;
 
@@ -226,6 +227,9 @@ pub fn command() -> clap::Command {
 #[must_use]
 pub fn main() -> ExitCode {
     crate::embed::end_with_stdin();
+    if embed::is_called() {
+        speech::speak_to(Asker::Caller);
+    }
     main_of(&std::env::args_os().collect::<Vec<_>>())
 }
 

@@ -13,6 +13,7 @@ use espbench_measure::beside;
 use espbench_measure::metric::Better;
 use espbench_measure::report::Report;
 use espbench_measure::table::Table;
+use espbench_model::speech::{self, Asker};
 use std::borrow::Cow;
 use std::fs::OpenOptions;
 use std::io::ErrorKind;
@@ -27,7 +28,12 @@ pub fn report(store: &Store, name: &str) -> anyhow::Result<Report> {
     let run = match store.run(name) {
         Err(StoreError::NoRun { path, .. }) if Path::new(name).is_file() => {
             let what = format!("{name} is a file, and no run of {}", path.display());
-            let remedy = "`espbench runs` lists the runs; of files, `compare` reads .json and .csv";
+            let remedy = match speech::asker() {
+                Asker::Terminal => {
+                    "`espbench runs` lists the runs; of files, `compare` reads .json and .csv"
+                }
+                Asker::Caller => "give the name of a run; of files, `compare` reads .json and .csv",
+            };
             return Err(UserError::new(what).remedy(remedy).into());
         }
         found => found?,

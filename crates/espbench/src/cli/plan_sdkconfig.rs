@@ -4,6 +4,7 @@ use super::sdkconfig;
 use crate::user_error::{ForUser as _, UserError};
 use espbench_measure::plan::Plan;
 use espbench_model::sdkconfig::{ConfigOption, ParsedSdkConfig, ValueType};
+use espbench_model::speech::FlagName;
 use espbench_sim::lab::file::OF_NODES;
 use std::path::Path;
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
@@ -15,7 +16,10 @@ use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
 pub(super) fn with_sdkconfig(plan: &Plan, path: &Path) -> anyhow::Result<Plan> {
     let reading = sdkconfig::file(path)?;
     let what = || format!("{} cannot take {}", plan.name, path.display());
-    let remedy = "leave --sdkconfig out, or write the options into the plan: docs/plans.md";
+    let remedy = &format!(
+        "leave {} out, or write the options into the plan: docs/plans.md",
+        FlagName("--sdkconfig")
+    );
     let mut text: DocumentMut = plan.text.parse().for_user(what, remedy)?;
     let blocks = text.get_mut("measure").and_then(Item::as_array_of_tables_mut);
     for block in blocks.into_iter().flat_map(|it| it.iter_mut()) {

@@ -20,6 +20,7 @@ use anyhow::bail;
 use espbench_measure::plan::{PlacesAsked, Plan, PlanSet, lab_keys};
 use espbench_measure::predict::battery::Battery;
 use espbench_measure::run::RunFacts;
+use espbench_model::speech::{CommandName, FlagName, FlagValue};
 use espbench_sim::lab::file::{FileKind, built_in_text};
 use espbench_sim::lab::suite;
 use std::path::PathBuf;
@@ -126,7 +127,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let set = args.placed(set)?;
     let set = match &args.battery {
         Some(battery) => set.with_battery(battery).for_user(
-            || format!("--battery {} is not the plan's", battery.name),
+            || format!("{} is not the plan's", FlagValue("--battery", &battery.name)),
             "leave it out, or take `battery` out of the plan",
         )?,
         None => set,
@@ -163,8 +164,8 @@ impl Args {
         let plan = builtin::plan(name)?;
         let Some(path) = &self.sdkconfig else { return Ok(plan) };
         if let Some(real) = self.on.iter().find(|on| !is_lab(on)) {
-            let place = format!("beside --on {real}: that device has a firmware");
-            return Err(idle("--sdkconfig", &place, "leave it out, or use --on sim").into());
+            let place = format!("beside {}: that device has a firmware", FlagValue("--on", real));
+            return Err(idle(FlagName("--sdkconfig"), place, or_on("sim")).into());
         }
         with_sdkconfig(&plan, path)
     }
@@ -179,9 +180,9 @@ impl Args {
             return Ok(set);
         }
         if asked.distance_m.is_some_and(|it| !(0.01..=100_000.0).contains(&it)) {
-            return Err(UserError::new("--distance is out of range")
+            return Err(UserError::new(format!("{} is out of range", FlagName("--distance")))
                 .because("devices stand 0.01 m to 100 km from each other")
-                .remedy("give metres, such as --distance 5")
+                .remedy(format!("give metres, such as {}", FlagValue("--distance", 5)))
                 .into());
         }
         if asked.devices.is_some() && (self.on.is_empty() || self.is_in_lab()) {
@@ -204,7 +205,10 @@ impl Args {
             )?;
         }
         Ok(set.with_places(asked).for_user(
-            || "--devices and --distance are not for this plan".into(),
+            || {
+                let (devices, distance) = (FlagName("--devices"), FlagName("--distance"));
+                format!("{devices} and {distance} are not for this plan")
+            },
             "write them into the plan, with the limits that hold there",
         )?)
     }
@@ -219,10 +223,10 @@ impl Args {
     ) -> anyhow::Result<()> {
         let names = tests.join(", ");
         if all {
-            return Err(idle(flag, &format!("with {names}"), remedy).because(why).into());
+            return Err(idle(FlagName(flag), format!("with {names}"), remedy).because(why).into());
         }
         if !tests.is_empty() && !self.measure.quiet {
-            say!("{flag} does nothing with {names}: {why}");
+            say!("{} does nothing with {names}: {why}", FlagName(flag));
         }
         Ok(())
     }
@@ -244,7 +248,10 @@ fn usual_target(set: &PlanSet) -> anyhow::Result<&'static str> {
         bail!(
             UserError::new("these plans are for different targets")
                 .because("ESP-NOW and Wi-Fi are for sim, the others for loopback")
-                .remedy("run them one after the other, or name a target with --on")
+                .remedy(format!(
+                    "run them one after the other, or name a target with {}",
+                    FlagName("--on")
+                ))
         );
     }
     Ok(if first { "sim" } else { "loopback" })
@@ -327,13 +334,13 @@ fn check(args: &Args, on: &[String]) -> anyhow::Result<()> {
     let place = format!("with the target {}", shown.join(" "));
     let uses = |of: &dyn Fn(&str) -> bool| on.iter().any(|name| of(name));
     let refuse = |flag: Option<&str>, used: bool, remedy: &str| match flag.filter(|_| !used) {
-        Some(flag) => Err(idle(flag, &place, remedy)),
+        Some(flag) => Err(idle(FlagName(flag), &place, remedy)),
         None => Ok(()),
     };
     let beside = args.beside.beside.is_some();
     if beside && uses(&is_lab) {
-        let remedy = "compare two simulated runs: espbench compare THIS OTHER";
-        return Err(idle("--beside", &place, remedy)
+        let remedy = format!("compare two simulated runs: {}", CommandName("compare"));
+        return Err(idle(FlagName("--beside"), &place, remedy)
             .because("it sets a lab beside what is measured")
             .into());
     }
@@ -344,7 +351,7 @@ fn check(args: &Args, on: &[String]) -> anyhow::Result<()> {
         "leave it out: what is measured is of one place",
     )?;
     let threads = args.sim.pcap.is_none() && args.sim.threads.is_some();
-    refuse(args.sim.given(), uses(&is_lab) || beside && threads, "leave it out, or use --on sim")?;
+    refuse(args.sim.given(), uses(&is_lab) || beside && threads, &or_on("sim"))?;
     // The lab says itself why it takes none of these.
     let own = |name: &str| name == "loopback" || name.starts_with("replay:");
     refuse(
@@ -353,11 +360,7 @@ fn check(args: &Args, on: &[String]) -> anyhow::Result<()> {
         "leave it out: it describes a device that is measured",
     )?;
     let local_port = args.local_port.map(|_| "--local-port");
-    refuse(
-        local_port,
-        uses(&|name| name.starts_with("udp:")),
-        "leave it out, or use --on udp:HOST",
-    )?;
+    refuse(local_port, uses(&|name| name.starts_with("udp:")), &or_on("udp:HOST"))?;
     let battery = args.battery.as_ref().map(|_| "--battery");
     refuse(battery, uses(&is_lab), "leave it out: only the lab counts charge")?;
     let devices = args.devices.map(|_| "--devices");
@@ -367,9 +370,14 @@ fn check(args: &Args, on: &[String]) -> anyhow::Result<()> {
         "leave it out: devices that are measured are as many as there are",
     )?;
     let boards = uses(&|name| name.starts_with(SERIAL));
-    refuse(args.boards.given(), boards, "leave it out, or use --on serial:auto")?;
-    refuse(args.broker.given(), uses(&Url::is_one), "leave it out, or use --on mqtt:HOST")?;
+    refuse(args.boards.given(), boards, &or_on("serial:auto"))?;
+    refuse(args.broker.given(), uses(&Url::is_one), &or_on("mqtt:HOST"))?;
     Ok(())
+}
+
+/// Says that a flag is for another target.
+fn or_on(target: &str) -> String {
+    format!("leave it out, or use {}", FlagValue("--on", target))
 }
 
 fn is_lab(name: &str) -> bool {

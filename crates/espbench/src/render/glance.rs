@@ -2,6 +2,7 @@
 
 use super::figures::{heads, short};
 use super::rows::{FigureTable, SuiteTable};
+use super::{as_page, whole};
 use super::{beside, parts, tame, width, wrap};
 use anstyle::{AnsiColor, Style};
 use espbench_measure::beside::{LabAgreement, LabPair};
@@ -10,6 +11,7 @@ use espbench_measure::digits;
 use espbench_measure::report::{Agreement, GlanceGroup, GlanceRow, GlanceValue, Report};
 use espbench_measure::table::unit_sign;
 use espbench_measure::warning::Warning;
+use espbench_model::speech::{self, Asker};
 use espbench_model::text::count;
 use std::fmt::Write as _;
 
@@ -57,9 +59,10 @@ const CAUSES: usize = 2;
 /// Pieces of advice that are told: after one suite, and after several.
 const ADVICE: [usize; 2] = [1, 3];
 
-/// Answer of a run that has no leading figure, and does not know why.
-const NO_RESULT: &str =
-    "No result: the samples give no figure. All that was recorded is in --full.";
+/// Returns the answer of a run that has no leading figure, and does not know why.
+fn no_result() -> String {
+    format!("No result: the samples give no figure. All that was recorded is in {}.", whole())
+}
 
 /// Thresholds that failed, which are told.
 const CHECKS: usize = 2;
@@ -187,7 +190,7 @@ impl Page {
         let and = match more.len() {
             0 if shown.is_empty() => return,
             0 => String::new(),
-            n => format!("; {} in --full", count(n, "more setting")),
+            n => format!("; {} in {}", count(n, "more setting"), whole()),
         };
         let text = format!("this run sets {}{and}", shown.join(", "));
         self.marked(self.colours.warning, "!", &text);
@@ -277,7 +280,7 @@ impl Page {
         }
         let is_told = !lines.is_empty() || report.incomplete || !report.failures.is_empty();
         if report.glance.is_empty() && !is_told {
-            self.marked(self.colours.failure, "✗", NO_RESULT);
+            self.marked(self.colours.failure, "✗", &no_result());
         }
     }
 
@@ -439,7 +442,7 @@ impl Page {
         }
         if kinds.len() > most {
             let more = count(kinds.len() - most, "more piece");
-            self.words(self.colours.faint, &format!("… and {more} of advice: --full"));
+            self.words(self.colours.faint, &format!("… and {more} of advice: {}", whole()));
         }
     }
 
@@ -447,8 +450,8 @@ impl Page {
     fn end(&mut self, report: &Report) {
         let name = tame(&report.run.name);
         // What was read from a log is in no store.
-        let text = if report.run.plan_name.is_empty() {
-            "  all tables: --full   as a page: -o FILE.html".to_string()
+        let text = if report.run.plan_name.is_empty() || speech::asker() == Asker::Caller {
+            format!("  all tables: {}   as a page: {}", whole(), as_page())
         } else {
             let (command, more) =
                 (format!("  espbench report {name} --full"), "all tables; a page: -o FILE.html");

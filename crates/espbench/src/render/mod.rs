@@ -54,6 +54,7 @@ pub mod svg;
 pub mod text;
 pub mod tune;
 
+use espbench_model::speech::{self, Asker};
 use espbench_model::untrusted::Untrusted;
 
 /// Puts text from outside on one line that a terminal may show.
@@ -137,6 +138,22 @@ fn wrap_list(text: &str, limit: usize) -> Vec<String> {
         }
     }
     lines
+}
+
+/// Returns how whoever asks has all of an answer.
+pub(crate) fn whole() -> &'static str {
+    match speech::asker() {
+        Asker::Terminal => "--full",
+        Asker::Caller => "save(\"FILE.txt\")",
+    }
+}
+
+/// Returns how whoever asks has an answer as a page.
+pub(crate) fn as_page() -> &'static str {
+    match speech::asker() {
+        Asker::Terminal => "-o FILE.html",
+        Asker::Caller => "save(\"FILE.html\")",
+    }
 }
 
 #[cfg(test)]

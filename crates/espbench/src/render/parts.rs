@@ -6,6 +6,7 @@ use espbench_measure::metric;
 use espbench_measure::plan::Goal;
 use espbench_measure::report::{GlanceGroup, GlanceRow, GlanceValue};
 use espbench_measure::table::unit_sign;
+use espbench_model::speech::FlagName;
 use espbench_model::text::count;
 use std::collections::BTreeSet;
 
@@ -161,7 +162,7 @@ pub(super) fn plain(groups: &[GlanceGroup], most: usize) -> String {
 /// Says what a battery life is of, and with which cell it is longest; nothing where there is none.
 pub(super) fn battery(group: &GlanceGroup) -> Vec<String> {
     let Some(battery) = &group.battery else { return Vec::new() };
-    let mut lines = vec![format!("battery: {battery}; another with --battery")];
+    let mut lines = vec![format!("battery: {battery}; another with {}", FlagName("--battery"))];
     lines.extend(longest(group));
     lines
 }

@@ -74,7 +74,8 @@ pub fn render(report: &Report, card: &Prediction, screen: Screen) -> String {
         marked(&mut out, colours.warning, "!", warning);
     }
     let faint = colours.faint;
-    let _ = writeln!(out, "  {faint}all tables: --full   as a page: -o FILE.html{faint:#}");
+    let (whole, page) = (super::whole(), super::as_page());
+    let _ = writeln!(out, "  {faint}all tables: {whole}   as a page: {page}{faint:#}");
     out
 }
 

@@ -173,7 +173,8 @@ pub(super) fn folded(name: &str, most: usize) -> Vec<String> {
 
 /// Says what there is no room for.
 pub(super) fn no_room(left_out: &[String]) -> Option<String> {
-    (!left_out.is_empty()).then(|| format!("no room for {}: --full", left_out.join(", ")))
+    (!left_out.is_empty())
+        .then(|| format!("no room for {}: {}", left_out.join(", "), super::whole()))
 }
 
 /// Columns of suites that are left out where there is no room, the first of them first: the word for it, and its width with

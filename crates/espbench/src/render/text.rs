@@ -4,6 +4,7 @@ use super::glance::Screen;
 use super::{GAP, blocks, tame, width, wrap};
 use espbench_measure::report::Report;
 use espbench_measure::table::{Align, Table};
+use espbench_model::speech::{self, Asker};
 use std::fmt::Write as _;
 
 /// A column of words is not made narrower than this to let the table fit.
@@ -54,8 +55,8 @@ pub fn render_on(report: &Report, screen: Screen) -> String {
             }
         }
     }
-    // What was read from a log is in no store.
-    if !report.run.plan_name.is_empty() {
+    // What was read from a log is in no store; a caller has the report.
+    if !report.run.plan_name.is_empty() && speech::asker() == Asker::Terminal {
         let _ = writeln!(out, "\nDraw it again: espbench report {}", tame(&report.run.name));
     }
     out

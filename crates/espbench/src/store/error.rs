@@ -1,6 +1,7 @@
 //! Errors of the store.
 
 use crate::user_error::UserError;
+use espbench_model::speech::{self, Asker, CommandName, FlagName, FlagValue};
 use std::path::{Path, PathBuf};
 
 /// The reason for which the store did not do its work. The text names the file and says what to do.
@@ -64,7 +65,8 @@ pub enum StoreError {
 /// Names the parts of an error for the user.
 impl From<&StoreError> for UserError {
     fn from(error: &StoreError) -> Self {
-        let other = "move it away, or choose another with --store FILE";
+        let other =
+            &format!("move it away, or choose another with {}", FlagValue("--store", "FILE"));
         match error {
             StoreError::Unusable { path, why } => {
                 Self::new(path.display().to_string()).because(why).remedy(other)
@@ -73,30 +75,40 @@ impl From<&StoreError> for UserError {
                 "{} has no run `{name}`",
                 path.display()
             ))
-            .remedy(
-                "`espbench runs` lists their names; the newest is `last`, the one before `last~1`",
-            ),
+            .remedy(match speech::asker() {
+                Asker::Terminal => {
+                    "`espbench runs` lists their names; the newest is `last`, the one before `last~1`"
+                }
+                Asker::Caller => "the newest is `last`, the one before `last~1`",
+            }),
             StoreError::NoneOpen { path } => Self::new(format!(
                 "every run in {} is complete: there is nothing to resume",
                 path.display()
             )),
             StoreError::Empty { path } => Self::new(format!("{} has no run yet", path.display()))
-                .remedy("`espbench run` makes one"),
+                .remedy(format!("{} makes one", CommandName("run"))),
             StoreError::Going { name, process } => {
                 Self::new(format!("{name} is being carried out by another process ({process})"))
                     .remedy("wait for its end, or stop it, and then resume it")
             }
             StoreError::Full { path } => Self::new(format!("{}: the disk is full", path.display()))
                 .because("what was measured before is safe")
-                .remedy("free some space, then `espbench run --resume`"),
+                .remedy(format!(
+                    "free some space, then go on with {} and {}",
+                    CommandName("run"),
+                    FlagName("--resume")
+                )),
             StoreError::NoSpace { path } => {
                 Self::new(format!("{}: the disk is full", path.display()))
                     .because("it has no room for the files of a store")
-                    .remedy("free some space, or choose another place with --store FILE")
+                    .remedy(format!(
+                        "free some space, or choose another place with {}",
+                        FlagValue("--store", "FILE")
+                    ))
             }
             StoreError::Locked { path } => {
                 Self::new(format!("{} is locked by another program", path.display()))
-                    .remedy("wait for it, or choose another --store FILE")
+                    .remedy(format!("wait for it, or choose another {}", FlagValue("--store", "FILE")))
             }
             StoreError::Sqlite { path, source } => {
                 Self::new(path.display().to_string()).because(source)

@@ -124,6 +124,12 @@ fn what_is_not_known_is_an_error_and_not_a_figure() {
             ("run", json!({ "plan": "--help" }), "--help"),
             ("run", json!({ "plan_toml": PLAN, "on": "sim; touch hit" }), "sim; touch hit"),
             ("predict", json!({ "devices": "0" }), "not a number of devices"),
+            ("predict", json!({ "devices": 5.5 }), "`5.5` is not a number of devices"),
+            ("predict", json!({ "devices": 3, "payload": "x" }), "`payload` cannot be \"x\""),
+            ("predict", json!({}), "say how many with devices=60"),
+            ("predict", json!({ "devices": 3, "attempts": 2 }), "add sleep=\"deep\""),
+            ("check", json!({}), "`sdkconfig` is missing"),
+            ("run", json!({ "plan_toml": "name = 1\n" }), "plan_toml: line 1"),
             ("predict", json!({}), "neither a number of devices nor limits"),
             ("check", json!({ "sdkconfig": "nowhere" }), "cannot read nowhere"),
             ("tune", json!({ "want": ["fast"] }), "fast"),
@@ -135,8 +141,9 @@ fn what_is_not_known_is_an_error_and_not_a_figure() {
         ] {
             let told = refusal(&client, tool, arguments.clone()).await;
             assert!(told.contains(wanted), "{tool} {arguments}: {told}");
+            // A tool has arguments, and no flags.
             let is_name = arguments["plan"] == "--help";
-            assert!(is_name || !told.contains("--help"), "{tool} {arguments}: {told}");
+            assert!(is_name || !told.contains("--"), "{tool} {arguments}: {told}");
         }
         // Arguments that the schema does not have are refused by the protocol.
         let odd = json!({ "run": "last", "file": "/etc/passwd" }).as_object().unwrap().clone();
@@ -173,6 +180,7 @@ fn predictions_and_diagnoses_have_intervals_and_evidence() {
         let told = answer(&client, "doctor", json!({ "log": log })).await;
         let verdict = told["diagnoses"][0]["verdict"].as_str().unwrap();
         assert!(["causes", "nothing-wrong", "cannot-tell"].contains(&verdict), "{told}");
+        assert_eq!(told["diagnoses"][0]["files"], json!(["log"]), "no file of the server's");
         let first = &told["diagnoses"][0]["findings"][0];
         assert!(first["share"].as_f64().unwrap() > 0.0, "{first}");
         let place = &first["evidence"][0];
@@ -238,7 +246,54 @@ fn an_answer_is_short_and_two_runs_are_compared() {
         let all = none["verdicts"]["not-comparable"].as_u64().unwrap();
         assert!(none.to_string().len() < 1000 && none["pairs"] == json!([]), "{none}");
         assert_eq!((&none["not_comparable"][0]["pairs"], all > 100), (&json!(all), true), "{none}");
-        assert!(none["to_compare"].as_str().unwrap().contains("--seed N"), "{none}");
+        assert!(none["to_compare"].as_str().unwrap().contains("seed=\"N\""), "{none}");
+    });
+}
+
+/// Over loopback there is no published figure of the very same: what a report shows beside its own says `not-comparable`.
+#[test]
+fn what_was_published_of_another_statistic_or_place_is_left_out() {
+    let plan = "name = \"here\"\n[[measure]]\nkind = \"udp-echo\"\nsize = [1, 4]\ncount = 100\n";
+    with_server(&TestDir::new(), |client| async move {
+        let asked =
+            json!({ "plan_toml": plan, "on": "loopback", "metrics": ["rtt_p50", "rtt_p99"] });
+        let told = answer(&client, "run", asked).await;
+        assert!(!told["results"][0]["figures"][0]["value"].is_null(), "{told}");
+        assert!(!told.to_string().contains("published"), "{told}");
+    });
+}
+
+#[test]
+fn every_answer_is_short_unless_all_of_it_is_wanted() {
+    let bench = TestDir::new();
+    let settings = "CONFIG_IDF_TARGET=\"esp32c3\"\nCONFIG_ESP_WIFI_STATIC_RX_BUFFER_NUM=10\n\
+                    CONFIG_LWIP_TCP_WND_DEFAULT=5744\n";
+    bench.write("sdkconfig", settings);
+    let sizes: Vec<String> = (10..40).map(|it| it.to_string()).collect();
+    let plan = format!(
+        "name = \"many\"\n[[measure]]\nkind = \"esp-now\"\ntest = \"ping\"\nsize = [{}]\ncount = 20\n",
+        sizes.join(", ")
+    );
+    with_server(&bench, |client| async move {
+        answer(&client, "run", json!({ "plan_toml": plan, "on": "sim" })).await;
+        for (tool, arguments) in [
+            ("check", json!({ "sdkconfig": "sdkconfig" })),
+            (
+                "predict",
+                json!({ "devices": "1..100", "rooms": 2, "messages": 100, "battery": "2xAA" }),
+            ),
+            ("read", json!({ "metrics": ["loss", "rtt_exact_avg"] })),
+        ] {
+            let short = answer(&client, tool, arguments.clone()).await;
+            assert!(short.to_string().len() <= 4096, "{tool}: {short}");
+            assert!(short["left_out"].as_u64().unwrap() > 0, "{tool}: {short}");
+            let mut all = arguments;
+            all["full"] = json!(true);
+            let whole = answer(&client, tool, all).await;
+            assert!(whole.to_string().len() > short.to_string().len(), "{tool}: {whole}");
+            let listed = |it: &Value| it["leading"].as_array().map_or(0, Vec::len);
+            assert!(tool != "read" || listed(&short) == 2, "those of the answer alone: {short}");
+        }
     });
 }
 

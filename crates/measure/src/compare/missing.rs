@@ -6,15 +6,19 @@ use crate::cell::Identity;
 use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
+use espbench_model::speech::FlagValue;
 
-/// Remedy for simulated runs whose intervals are each of one place.
-const PLACES_REMEDY: &str =
-    "run both with the same `--seed N`, or with `repetitions = N` in the plan";
+/// Returns the remedy for simulated runs whose intervals are each of one place.
+fn places_remedy() -> String {
+    let seed = FlagValue("--seed", "N");
+    format!("run both with the same `{seed}`, or with `repetitions = N` in the plan")
+}
 
 /// Says that the intervals of simulated runs are each of one place, since places are drawn by seed.
 pub(super) fn places() -> String {
     format!(
-        "different seeds, of one repetition: intervals do not hold the difference of places; {PLACES_REMEDY}"
+        "different seeds, of one repetition: intervals do not hold the difference of places; {}",
+        places_remedy()
     )
 }
 
@@ -64,7 +68,7 @@ pub fn remedy(comparisons: &[Comparison]) -> Option<String> {
     let another: Vec<&str> = reasons.iter().filter_map(|it| it.kind.another()).collect();
     Some(match to_state(pair) {
         Some(text) => text,
-        None if reasons.iter().any(|it| it.kind == ReasonKind::Places) => PLACES_REMEDY.to_string(),
+        None if reasons.iter().any(|it| it.kind == ReasonKind::Places) => places_remedy(),
         None if another.is_empty() => {
             "compare two runs of one plan, on the same device and in the same place".to_string()
         }
@@ -89,7 +93,7 @@ fn to_state(pair: &Comparison) -> Option<String> {
     let chip = |id: &Identity| stated(&id.chip);
     let mode = |id: &Identity| stated(&id.mode);
     let flag = |name: &str, of: &dyn Fn(&Identity) -> Option<String>| match (of(ours), of(theirs)) {
-        (None, Some(theirs)) => Some(format!("{name} {theirs}")),
+        (None, Some(theirs)) => Some(FlagValue(name, theirs).to_string()),
         _ => None,
     };
     let all = [flag("--chip", &chip), flag("--mode", &mode), flag("--environment", &environment)];

@@ -13,6 +13,7 @@ use crate::search::fleet::{SearchEnd, Standing};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use espbench_model::speech::FlagValue;
 use espbench_model::text::counted;
 use espbench_stats::Estimate;
 
@@ -161,15 +162,18 @@ pub(super) fn change_sentence(answer: &PredictAnswer) -> Option<String> {
     let lead = answer.lead(now);
     let (better, less) = (answer.best_change(false), answer.best_change(true));
     let Some((best, _)) = better.or(less) else {
-        let mut tried: Vec<String> = Vec::new();
-        for (at, it) in answer.changes.iter().map(|it| &it.change).enumerate() {
+        let mut tried: Vec<(&str, Vec<String>)> = Vec::new();
+        for it in answer.changes.iter().map(|it| &it.change) {
             // Values of one flag stand beside each other.
-            let is_same = at > 0 && answer.changes[at - 1].change.flag() == it.flag();
-            match tried.last_mut().filter(|_| is_same) {
-                Some(last) => *last += &format!("|{}", it.value()),
-                None => tried.push(it.words()),
+            match tried.last_mut().filter(|last| last.0 == it.flag()) {
+                Some((_, values)) => values.push(it.value()),
+                None => tried.push((it.flag(), alloc::vec![it.value()])),
             }
         }
+        let tried: Vec<String> = tried
+            .into_iter()
+            .map(|(flag, values)| FlagValue(flag, values.join("|")).to_string())
+            .collect();
         let what = match lead {
             LeadingFigure::Loss => "loses less",
             LeadingFigure::P99 => "lowers the p99",

@@ -5,6 +5,7 @@ use crate::units::print_duration;
 use alloc::format;
 use alloc::string::String;
 use core::time::Duration;
+use espbench_model::speech::FlagValue;
 
 /// One change of a setting.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,7 +67,7 @@ impl Change {
     /// Returns the change as it is typed.
     #[must_use]
     pub fn words(&self) -> String {
-        format!("{} {}", self.flag(), self.value())
+        format!("{}", FlagValue(self.flag(), self.value()))
     }
 }
 

@@ -9,6 +9,7 @@ use crate::search::fleet::{FleetBound, Largest, SearchEnd};
 use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
+use espbench_model::speech::FlagName;
 
 /// A search for the largest fleet: what it has come to, and why it went no further.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -63,7 +64,8 @@ impl PredictAnswer {
         let is_between = |it: &&PointEstimates| (best + 1..last).contains(&it.setting.devices);
         let Some(broken) = self.points.iter().find(is_between) else { return String::new() };
         let fewer = broken.setting.devices;
-        format!(". By the estimates {last} keep it and {fewer} do not: more --rooms tell more")
+        let rooms = FlagName("--rooms");
+        format!(". By the estimates {last} keep it and {fewer} do not: more {rooms} tell more")
     }
 
     /// Says what was and what was not shown by then.
@@ -72,10 +74,10 @@ impl PredictAnswer {
         let (over, more) = match end {
             SearchEnd::OutOfTime => (
                 "The time that was left was too short for the next number",
-                "--time-limit gives it more.",
+                format!("{} gives it more.", FlagName("--time-limit")),
             ),
             SearchEnd::Found | SearchEnd::Interrupted => {
-                ("The search was stopped", "Ask again and let it end.")
+                ("The search was stopped", "Ask again and let it end.".to_string())
             }
         };
         let first = match (largest.best, largest.last) {
@@ -152,7 +154,8 @@ impl PredictAnswer {
         }
         alloc::vec![
             format!(
-                "{with} keep {text}{by}, the most that were tried (--most): the limit is not reached."
+                "{with} keep {text}{by}, the most that were tried ({}): the limit is not reached.",
+                FlagName("--most")
             ),
             format!(
                 "The channel carries the messages of at most {}, {exchange} ms each.",

@@ -7,6 +7,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 use core::str::FromStr;
+use espbench_model::speech::{self, Asker, FlagName, FlagValue};
 use espbench_model::text::meant;
 use serde::{Deserialize, Serialize};
 
@@ -162,7 +163,10 @@ impl FromStr for Want {
         let example = "write it as tcp-tx>=20Mbit/s";
         if let Some((first, rest)) = text.split_once(',') {
             let (first, rest) = (first.trim(), rest.trim());
-            return Err(format!("say each by itself: --want '{first}' --want '{rest}'"));
+            return Err(match speech::asker() {
+                Asker::Terminal => format!("say each by itself: --want '{first}' --want '{rest}'"),
+                Asker::Caller => format!("say each by itself: want=[\"{first}\", \"{rest}\"]"),
+            });
         }
         let Some(at) = text.find(['<', '>', '=']) else {
             return Err(format!("`{text}` has no limit: {example}"));
@@ -194,9 +198,9 @@ impl FromStr for Want {
 fn unknown(name: &str) -> String {
     // What is a flag of its own.
     let flag = match name {
-        "streams" => Some("--streams 2"),
-        "rtt" => Some("--rtt 20ms"),
-        "burst" => Some("--check FILE --burst 16"),
+        "streams" => Some(FlagValue("--streams", "2")),
+        "rtt" => Some(FlagValue("--rtt", "20ms")),
+        "burst" => Some(FlagValue("--burst", "16")),
         _ => None,
     };
     if let Some(flag) = flag {
@@ -207,7 +211,7 @@ fn unknown(name: &str) -> String {
         Some(near) => format!("did you mean {near}?"),
         None => format!("there are {}", names.join(", ")),
     };
-    format!("`{name}` is no goal that --want knows; {hint}")
+    format!("`{name}` is no goal that {} knows; {hint}", FlagName("--want"))
 }
 
 /// Parses a value in the metric's unit.

@@ -21,6 +21,7 @@ use espbench_doctor::settings::ConfigFile;
 use espbench_doctor::stored::RunLosses;
 use espbench_measure::label;
 use espbench_measure::warning::Warning;
+use espbench_model::speech::{self, Asker};
 use espbench_model::text::counted;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -299,7 +300,12 @@ impl<'a> InputReader<'a> {
     fn run(&self, path: &Path) -> anyhow::Result<Found> {
         let name = path.display().to_string();
         run(&name, self.store).map_err(|of_run| {
-            let remedy = "name a log that a terminal has kept, an sdkconfig, a run of `espbench runs`, or - for stdin";
+            let remedy = match speech::asker() {
+                Asker::Terminal => {
+                    "name a log that a terminal has kept, an sdkconfig, a run of `espbench runs`, or - for stdin"
+                }
+                Asker::Caller => "name a log that a terminal has kept, an sdkconfig, or a stored run",
+            };
             let is_none = matches!(of_run.downcast_ref(), Some(StoreError::NoRun { .. }));
             let because = match of_run {
                 _ if is_none || !self.store.path().is_ok_and(|it| it.exists()) => {

@@ -1,9 +1,10 @@
 //! Arguments of the tools, with their schemas, and the commands that they become. Ranges and words are the command's:
 //! what it refuses is told with what to do.
 
+use super::arguments::WholeNumbers;
 use super::child::ChildCommand;
 use super::results::ResultsWanted;
-use super::words::{self, Number};
+use super::words;
 use crate::cli::predict::ProfileChoice;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -26,6 +27,11 @@ pub(super) struct CheckAsked {
     streams: Option<u16>,
     /// UDP datagrams that come back to back.
     burst: Option<u32>,
+    /// Free heap before Wi-Fi starts, as esp_get_free_heap_size() answers in the firmware, such as 200KB.
+    heap: Option<String>,
+    /// All of the answer, in place of at most 4 kB.
+    #[serde(default)]
+    pub(super) full: bool,
 }
 
 impl CheckAsked {
@@ -37,6 +43,7 @@ impl CheckAsked {
             .flag("rtt", self.rtt)
             .flag("streams", self.streams)
             .flag("burst", self.burst)
+            .flag("heap", self.heap)
     }
 }
 
@@ -46,7 +53,7 @@ impl CheckAsked {
 pub(super) struct PredictAsked {
     /// Devices that send: `60`, `[10, 30, 60]` or `"1..200"`; one number where profiles are compared. Without it those of `lab`, with `loss`
     /// or `p99` the largest fleet that keeps them; 20 where profiles are compared.
-    devices: Option<Number>,
+    devices: Option<WholeNumbers>,
     /// Time between two messages of a device, such as 5s; 1s without it.
     every: Option<String>,
     /// Bytes of a message; 100 without it.
@@ -75,12 +82,32 @@ pub(super) struct PredictAsked {
     loss: Option<String>,
     /// 99th percentile of the latency that it should keep, such as 50ms.
     p99: Option<String>,
+    /// Sleep of the devices between their messages, such as deep.
+    #[serde(default)]
+    #[schemars(schema_with = "words::sleeps")]
+    sleep: Option<String>,
+    /// Bootloader of devices in deep sleep: checked, or fast, which does not check the image.
+    #[serde(default)]
+    #[schemars(schema_with = "words::boots")]
+    boot: Option<String>,
+    /// Attempts that a sleeping device makes for a message.
+    attempts: Option<u32>,
+    /// Lines of the devices' sdkconfig, such as CONFIG_ESPTOOLPY_FLASHFREQ_80M=y.
+    #[serde(default)]
+    set: Vec<String>,
+    /// Most devices that the search for the largest fleet tries.
+    most: Option<u32>,
+    /// Time that the search may take, such as 60s.
+    time_limit: Option<String>,
     /// Rooms over which the messages of a figure are divided, each with other fading: more tell more about places.
     rooms: Option<u32>,
     /// Messages of a figure in all its rooms: more are slower and narrow the interval of the loss.
     messages: Option<u32>,
     /// Seed of everything random: the same gives the same answer.
     seed: Option<u64>,
+    /// All of the answer, in place of at most 4 kB.
+    #[serde(default)]
+    pub(super) full: bool,
 }
 
 impl PredictAsked {
@@ -88,7 +115,9 @@ impl PredictAsked {
         let asked = self.profile.as_deref().and_then(|it| it.parse::<ProfileChoice>().ok());
         let several = asked.is_some_and(|it| it.is_several());
         let question = if several { "compare" } else { "fleet" };
-        ChildCommand::new(&["predict", question, "--format=json", "-q"])
+        let command = ChildCommand::new(&["predict", question, "--format=json", "-q"]);
+        let command = self.set.into_iter().fold(command, |it, line| it.flag("set", Some(line)));
+        command
             .flag("devices", self.devices)
             .flag("every", self.every)
             .flag("payload", self.payload)
@@ -100,6 +129,11 @@ impl PredictAsked {
             .flag("battery", self.battery)
             .flag("loss", self.loss)
             .flag("p99", self.p99)
+            .flag("sleep", self.sleep)
+            .flag("boot", self.boot)
+            .flag("attempts", self.attempts)
+            .flag("most", self.most)
+            .flag("time-limit", self.time_limit)
             .flag("rooms", self.rooms)
             .flag("messages", self.messages)
             .flag("seed", self.seed)
@@ -122,6 +156,11 @@ pub(super) struct TuneAsked {
     budget: Option<u16>,
     /// Seed of everything random.
     seed: Option<u64>,
+    /// Free heap before Wi-Fi starts, as esp_get_free_heap_size() answers in the firmware, such as 200KB.
+    heap: Option<String>,
+    /// All of the answer, in place of at most 4 kB.
+    #[serde(default)]
+    pub(super) full: bool,
 }
 
 impl TuneAsked {
@@ -135,6 +174,7 @@ impl TuneAsked {
             .flag("check", self.sdkconfig)
             .flag("chip", self.chip)
             .flag("budget", self.budget)
+            .flag("heap", self.heap)
             .flag("seed", self.seed))
     }
 }
@@ -148,6 +188,9 @@ pub(super) struct DoctorAsked {
     files: Vec<String>,
     /// Text of a console log, in place of a file.
     log: Option<String>,
+    /// All of the answer, in place of at most 4 kB.
+    #[serde(default)]
+    pub(super) full: bool,
 }
 
 impl DoctorAsked {
@@ -157,7 +200,7 @@ impl DoctorAsked {
         if let Some(text) = self.log {
             let path = kept(&text, ".log")?;
             names.push(path.display().to_string());
-            files.push(path);
+            files.push((path, "log"));
         }
         if names.is_empty() {
             return Err("doctor: name files, or give the text of a log".into());
@@ -186,7 +229,7 @@ pub(super) struct RunAsked {
     #[serde(default)]
     #[schemars(schema_with = "words::metrics")]
     metrics: Vec<String>,
-    /// All results, in place of those that lead: up to 200, some tens of kB.
+    /// All results, or with `metrics` all of these, in place of at most 4 kB: up to 200, some tens of kB.
     #[serde(default)]
     full: bool,
 }
@@ -201,7 +244,7 @@ impl RunAsked {
             (Some(plan), None) => (plan, Vec::new()),
             (None, Some(text)) => {
                 let path = kept(&text, ".toml")?;
-                (path.display().to_string(), vec![path])
+                (path.display().to_string(), vec![(path, "plan_toml")])
             }
             _ => return Err("run: give either plan or plan_toml".into()),
         };
@@ -223,7 +266,7 @@ pub(super) struct ReadAsked {
     #[serde(default)]
     #[schemars(schema_with = "words::metrics")]
     metrics: Vec<String>,
-    /// All results, in place of those that lead: up to 200, some tens of kB.
+    /// All results, or with `metrics` all of these, in place of at most 4 kB: up to 200, some tens of kB.
     #[serde(default)]
     full: bool,
 }

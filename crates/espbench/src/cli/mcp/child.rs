@@ -25,8 +25,8 @@ const ERRORS: usize = 16 << 10;
 #[derive(Debug, Default)]
 pub(super) struct ChildCommand {
     pub(super) args: Vec<String>,
-    /// Text that the caller gave in place of a file.
-    pub(super) files: Vec<TempPath>,
+    /// Files of text that the caller gave, with the argument that it was: the caller knows no file.
+    pub(super) files: Vec<(TempPath, &'static str)>,
 }
 
 impl ChildCommand {
@@ -92,11 +92,10 @@ impl Child {
         }
         let listener = ProgressListener::of(context);
         let done = context.ct.run_until_cancelled(self.carry_out(&command.args, listener)).await;
-        // The text that the caller gave has been read.
-        drop(command.files);
         let Some(done) = done else { return Err("cancelled".into()) };
         let (status, out, errors) =
             done.map_err(|error| format!("espbench did not run: {error}"))?;
+        let [out, errors] = [out, errors].map(|it| of_caller(it, &command.files));
         // Status 1 is an answer, too: a threshold that failed, settings that do not reach what is wanted.
         if out.is_empty() || !matches!(status, Some(0..=2)) {
             return Err(if errors.is_empty() { "espbench was ended".into() } else { errors });
@@ -133,6 +132,14 @@ impl Child {
         let errors = errors.await.unwrap_or_else(|_| Ok(String::new()))?;
         Ok((child.wait().await?.code(), out, errors.trim().to_owned()))
     }
+}
+
+/// Returns what a command told with the names of arguments in place of those of temporary files.
+fn of_caller(text: String, files: &[(TempPath, &str)]) -> String {
+    let named = |it: String, (path, argument): &(TempPath, &str)| {
+        it.replace(&*path.to_string_lossy(), argument)
+    };
+    files.iter().fold(text, named)
 }
 
 /// A client that wants to hear how far a call is.

@@ -2,6 +2,7 @@
 //!
 //! | module | contents |
 //! |---|---|
+//! | `arguments` | arguments of a call as its tool reads them, and errors that name them |
 //! | `ask` | arguments of the tools, with their schemas, and the commands that they become |
 //! | `child` | espbench as a child process, whose JSON is the answer |
 //! | `lines` | lines of the client, and errors for those that are none of the protocol |
@@ -13,6 +14,7 @@
 //! all its threads, one that fails takes nothing with it, and an answer is what the command prints as JSON. Nothing is
 //! asked of a shell: each value of the caller's is one argument.
 
+mod arguments;
 mod ask;
 mod child;
 mod lines;
@@ -22,8 +24,10 @@ mod words;
 
 use crate::cli::thread;
 use crate::user_error::{ForUser as _, UserError};
+use arguments::Arguments;
 use ask::{CheckAsked, CompareAsked, DoctorAsked, PredictAsked, ReadAsked, RunAsked, TuneAsked};
 use child::Child;
+use espbench_model::speech::{self, Asker};
 use results::{ComparedTold, ResultsTold};
 use rmcp::handler::server::wrapper::Parameters;
 use rmcp::service::RequestContext;
@@ -45,6 +49,8 @@ pub struct Args {
 /// # Errors
 /// The client does not speak the protocol.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    // What it reads of reports it tells of arguments, as its children do.
+    speech::speak_to(Asker::Caller);
     let what = || "the server cannot run".to_owned();
     // The runtime reads stdin by a thread of its own, and panics where there is none.
     let _ = thread::start("stdin", || ())?.join();
@@ -88,10 +94,12 @@ impl EspbenchServer {
     #[tool(annotations(read_only_hint = true, open_world_hint = false))]
     async fn check(
         &self,
-        Parameters(asked): Parameters<CheckAsked>,
+        Parameters(asked): Parameters<Arguments<CheckAsked>>,
         context: Context,
     ) -> Result<Json<CheckTold>, String> {
-        self.child.ask(asked.command(), &(), &context).await
+        let asked = asked.read()?;
+        let full = asked.full;
+        self.child.ask(asked.command(), &full, &context).await
     }
 
     /// Predicts loss, latency and battery life of a fleet of ESP-NOW devices that all send to one, or the largest fleet that
@@ -99,10 +107,12 @@ impl EspbenchServer {
     #[tool(annotations(read_only_hint = true, open_world_hint = false))]
     async fn predict(
         &self,
-        Parameters(asked): Parameters<PredictAsked>,
+        Parameters(asked): Parameters<Arguments<PredictAsked>>,
         context: Context,
     ) -> Result<Json<PredictTold>, String> {
-        self.child.ask(asked.command(), &(), &context).await
+        let asked = asked.read()?;
+        let full = asked.full;
+        self.child.ask(asked.command(), &full, &context).await
     }
 
     /// Searches firmware settings (sdkconfig) that reach goals such as tcp-tx>=20Mbit/s or heap>=100KB, in the virtual lab.
@@ -110,10 +120,12 @@ impl EspbenchServer {
     #[tool(annotations(read_only_hint = true, open_world_hint = false))]
     async fn tune(
         &self,
-        Parameters(asked): Parameters<TuneAsked>,
+        Parameters(asked): Parameters<Arguments<TuneAsked>>,
         context: Context,
     ) -> Result<Json<TuneTold>, String> {
-        self.child.ask(asked.command()?, &(), &context).await
+        let asked = asked.read()?;
+        let full = asked.full;
+        self.child.ask(asked.command()?, &full, &context).await
     }
 
     /// Finds the cause of trouble in console logs and sdkconfig files: disconnections, crashes, memory, refused sends;
@@ -121,10 +133,12 @@ impl EspbenchServer {
     #[tool(annotations(read_only_hint = true, open_world_hint = false))]
     async fn doctor(
         &self,
-        Parameters(asked): Parameters<DoctorAsked>,
+        Parameters(asked): Parameters<Arguments<DoctorAsked>>,
         context: Context,
     ) -> Result<Json<DoctorTold>, String> {
-        self.child.ask(asked.command()?, &(), &context).await
+        let asked = asked.read()?;
+        let full = asked.full;
+        self.child.ask(asked.command()?, &full, &context).await
     }
 
     /// Carries a plan out, in the virtual lab or on real devices, and stores the run. Answers with the figures that lead, in at most 4 kB;
@@ -132,9 +146,10 @@ impl EspbenchServer {
     #[tool(annotations(read_only_hint = false, destructive_hint = false))]
     async fn run(
         &self,
-        Parameters(asked): Parameters<RunAsked>,
+        Parameters(asked): Parameters<Arguments<RunAsked>>,
         context: Context,
     ) -> Result<Json<ResultsTold>, String> {
+        let asked = asked.read()?;
         let wanted = asked.wanted();
         self.child.ask(asked.command()?, &wanted, &context).await
     }
@@ -143,9 +158,10 @@ impl EspbenchServer {
     #[tool(annotations(read_only_hint = true, open_world_hint = false))]
     async fn read(
         &self,
-        Parameters(asked): Parameters<ReadAsked>,
+        Parameters(asked): Parameters<Arguments<ReadAsked>>,
         context: Context,
     ) -> Result<Json<ResultsTold>, String> {
+        let asked = asked.read()?;
         let wanted = asked.wanted();
         self.child.ask(asked.command(), &wanted, &context).await
     }
@@ -155,9 +171,10 @@ impl EspbenchServer {
     #[tool(annotations(read_only_hint = true, open_world_hint = false))]
     async fn compare(
         &self,
-        Parameters(asked): Parameters<CompareAsked>,
+        Parameters(asked): Parameters<Arguments<CompareAsked>>,
         context: Context,
     ) -> Result<Json<ComparedTold>, String> {
+        let asked = asked.read()?;
         let full = asked.full;
         self.child.ask(asked.command(), &full, &context).await
     }

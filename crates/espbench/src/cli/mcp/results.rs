@@ -1,8 +1,8 @@
 //! Answers with results: those that lead, as far as they fit, or what the caller names.
 
-use super::told::{Answer, Four, parsed};
-use espbench_measure::cell::Cell;
-use espbench_measure::compare::{Comparison, remedy};
+use super::told::{Answer, Four, SHORT, bytes, parsed};
+use espbench_measure::cell::{Cell, PublishedFigure};
+use espbench_measure::compare::{Comparison, VerdictKind, remedy};
 use espbench_measure::label;
 use espbench_measure::report::Report;
 use espbench_measure::table::compared::excluded;
@@ -12,9 +12,6 @@ use std::collections::BTreeSet;
 
 /// Results that an answer has at most.
 const RESULTS: usize = 200;
-
-/// Bytes of an answer where nothing more was wanted, of which a client shows it two times.
-const SHORT: usize = 4000;
 
 /// Remarks of a short answer.
 const REMARKS: usize = 4;
@@ -52,7 +49,7 @@ struct ResultTold {
     /// Repetitions behind it, of which it is the mean.
     #[serde(skip_serializing_if = "Option::is_none")]
     repetitions: Option<u32>,
-    /// Published value of the same test, in the same unit.
+    /// Published value of the same figure, in the same unit; only where the two can be compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     published: Option<Four>,
     /// Theoretical limit, in the same unit: the least time, or the greatest rate.
@@ -93,11 +90,11 @@ pub(super) struct ResultsTold {
     tool: String,
     /// Some of the plan was not measured.
     incomplete: bool,
-    /// Metrics that lead, in words.
+    /// Metrics of the list that lead, in words.
     leading: Vec<MetricTold>,
     /// Results by their test, repetitions as their mean.
     results: Vec<TestTold>,
-    /// Results that are not in the list: `full` or `metrics` gives them.
+    /// Results that are not in the list: `metrics` names others, and `full` gives all of those that are asked for.
     left_out: usize,
     /// Thresholds, those that failed first.
     thresholds: Vec<ThresholdTold>,
@@ -120,10 +117,15 @@ fn result(it: &Cell) -> ResultTold {
         ci_high: it.ci_high.map(Four),
         n: it.n,
         repetitions: it.test.repetitions,
-        published: it.test.published.and_then(|it| it.value).map(Four),
+        published: it.test.published.and_then(as_published).map(Four),
         // A limit of zero says nothing.
         limit: it.limit.filter(|it| *it > 0.0).map(Four),
     }
+}
+
+/// Returns the published value of the same figure; `None` where it is of another statistic, place or device.
+fn as_published(it: PublishedFigure) -> Option<f64> {
+    it.value.filter(|_| it.verdict.is_some_and(|it| it != VerdictKind::NotComparable))
 }
 
 /// Returns results under their tests, in the order of the first of each.
@@ -173,7 +175,7 @@ impl Answer for ResultsTold {
             ));
         }
         let is_shown = |it: &&Cell| match &wanted.metrics[..] {
-            _ if wanted.full => true,
+            [] if wanted.full => true,
             [] => leading.is_empty() || leading.iter().any(|known| known.metric == it.id.metric),
             named => named.contains(&it.id.metric),
         };
@@ -195,7 +197,7 @@ impl Answer for ResultsTold {
             tool: report.run.tool.clone(),
             incomplete: report.incomplete,
             results: by_test(figures.iter().filter(is_shown).take(RESULTS)),
-            leading,
+            leading: Vec::new(),
             left_out: 0,
             thresholds: failed_first(report.checks.iter().map(threshold).collect()),
             thresholds_left_out: 0,
@@ -203,7 +205,11 @@ impl Answer for ResultsTold {
             failures: report.failures.iter().map(failure).collect(),
             remarks: report.headlines(),
         };
-        if !wanted.full && wanted.metrics.is_empty() {
+        told.leading = leading;
+        if let [_, ..] = &wanted.metrics[..] {
+            told.leading.retain(|it| wanted.metrics.contains(&it.metric));
+        }
+        if !wanted.full {
             told.shorten();
         }
         let shown: usize = told.results.iter().map(|it| it.figures.len()).sum();
@@ -249,10 +255,6 @@ fn failed_first(mut thresholds: Vec<ThresholdTold>) -> Vec<ThresholdTold> {
     thresholds
 }
 
-fn bytes(it: &impl Serialize) -> usize {
-    serde_json::to_string(it).map_or(0, |it| it.len())
-}
-
 /// A pair of figures.
 #[derive(Debug, Serialize, JsonSchema)]
 struct PairTold {
@@ -294,7 +296,7 @@ pub(super) struct ComparedTold {
     pairs: Vec<PairTold>,
     /// Pairs with a verdict that are not in the list: `full` or `metrics` gives them.
     left_out: usize,
-    /// Pairs that are not comparable, by their reasons.
+    /// Pairs that are not comparable, by their reasons; of many reasons the first, and `full` gives all.
     not_comparable: Vec<ExcludedTold>,
     /// Change that would make a pair comparable, where none is.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -321,6 +323,8 @@ impl Answer for ComparedTold {
         let mut told = Self { verdicts, pairs, left_out: 0, not_comparable, to_compare };
         let mut over = if *full { 0 } else { bytes(&told).saturating_sub(SHORT) };
         drop_last(&mut told.pairs, 0, &mut over);
+        // How many are not comparable, `verdicts` says.
+        drop_last(&mut told.not_comparable, 1, &mut over);
         told.left_out = judged.len() - told.pairs.len();
         Ok(told)
     }

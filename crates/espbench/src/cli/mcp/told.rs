@@ -8,6 +8,20 @@ use serde::{Deserialize, Serialize, Serializer};
 /// Places of evidence for a cause at most.
 const EVIDENCE: usize = 3;
 
+/// Bytes of an answer where nothing more was wanted, of which a client shows it two times.
+pub(super) const SHORT: usize = 4000;
+
+/// Returns how long an answer, or a part of it, is.
+pub(super) fn bytes(it: &impl Serialize) -> usize {
+    serde_json::to_string(it).map_or(0, |it| it.len())
+}
+
+/// Leaves out parts of an answer until it is short, or has nothing more to leave out. `leave` leaves one out, and returns
+/// whether there was one.
+fn shorten<T: Serialize>(told: &mut T, leave: impl Fn(&mut T) -> bool) {
+    while bytes(told) > SHORT && leave(told) {}
+}
+
 /// An answer that is read from a command's JSON.
 pub(super) trait Answer: Serialize + JsonSchema + 'static + Sized {
     /// Part of it that the caller wants.
@@ -93,6 +107,9 @@ pub(super) struct CheckTold {
     release: String,
     /// The worst first.
     findings: Vec<FindingTold>,
+    /// Findings that are not in the list: `full` gives them.
+    #[serde(default)]
+    left_out: usize,
     /// The lab that the file was tried in; null where it cannot simulate the chip.
     place: Option<String>,
     /// The one setting that gives most, in the lab; null where none gives 2 %, or without a lab.
@@ -121,10 +138,19 @@ pub(super) struct LineTold {
 }
 
 impl Answer for CheckTold {
-    type Wanted = ();
+    /// Whether all of it is wanted.
+    type Wanted = bool;
 
-    fn read(json: &str, errors: String, (): &()) -> Result<Self, String> {
-        parsed(json, &errors)
+    fn read(json: &str, errors: String, full: &bool) -> Result<Self, String> {
+        let mut told: Self = parsed(json, &errors)?;
+        if !full {
+            shorten(&mut told, |it| {
+                let left = it.findings.pop();
+                it.left_out += usize::from(left.is_some());
+                left.is_some()
+            });
+        }
+        Ok(told)
     }
 }
 
@@ -161,7 +187,10 @@ pub(super) struct PredictTold {
     title: String,
     /// The answer in a sentence, where figures alone are none.
     verdict: Option<String>,
+    /// Fleets by their number of devices, or profiles, the best first.
     rows: Vec<PredictionTold>,
+    /// The smallest fleets, or the last profiles, that are not in the list: `full` gives them.
+    left_out: usize,
     /// Parts to which most of latency and charge go.
     limited_by: Vec<ShareTold>,
     /// The change to make next, which was tried.
@@ -181,10 +210,24 @@ pub(super) struct ShareTold {
     share: Four,
 }
 
-impl Answer for PredictTold {
-    type Wanted = ();
+impl PredictTold {
+    /// Leaves out the smallest fleet or, of profiles, the last one; the verdict is on what is left.
+    fn leave_one(&mut self) -> bool {
+        if self.rows.len() < 2 {
+            return false;
+        }
+        let is_of_profiles = self.rows.iter().any(|it| it.profile.is_some());
+        self.rows.remove(if is_of_profiles { self.rows.len() - 1 } else { 0 });
+        self.left_out += 1;
+        true
+    }
+}
 
-    fn read(json: &str, errors: String, (): &()) -> Result<Self, String> {
+impl Answer for PredictTold {
+    /// Whether all of it is wanted.
+    type Wanted = bool;
+
+    fn read(json: &str, errors: String, full: &bool) -> Result<Self, String> {
         let report: Report = parsed(json, &errors)?;
         let Some(card) = report.prediction else {
             return Err("the answer has no prediction".into());
@@ -206,16 +249,21 @@ impl Answer for PredictTold {
             limited_by: it.limited_by.map(share),
             little_known: it.little_known,
         };
-        Ok(Self {
+        let mut told = Self {
             origin: Origin::Simulated.name(),
             title: card.title,
             verdict: card.verdict,
             rows: card.rows.into_iter().map(row).collect(),
+            left_out: 0,
             limited_by: card.limited_by.into_iter().map(share).collect(),
             next: card.next,
             warnings: card.warnings,
             seed: report.run.seed,
-        })
+        };
+        if !full {
+            shorten(&mut told, Self::leave_one);
+        }
+        Ok(told)
     }
 }
 
@@ -243,13 +291,16 @@ pub(super) struct TuneTold {
     /// Things that are wrong or missed.
     warnings: Vec<String>,
     notes: Vec<String>,
+    /// Notes and then warnings that are not in the lists: `full` gives them.
+    left_out: usize,
     seed: u64,
 }
 
 impl Answer for TuneTold {
-    type Wanted = ();
+    /// Whether all of it is wanted.
+    type Wanted = bool;
 
-    fn read(json: &str, errors: String, (): &()) -> Result<Self, String> {
+    fn read(json: &str, errors: String, full: &bool) -> Result<Self, String> {
         let report: Report = parsed(json, &errors)?;
         let Some(card) = report.tuning else { return Err("the answer has no settings".into()) };
         let figure = |it: espbench_measure::tune::card::TuneFigure| TuneFigureTold {
@@ -262,7 +313,7 @@ impl Answer for TuneTold {
             line: it.line,
             from: it.from,
         };
-        Ok(Self {
+        let mut told = Self {
             origin: Origin::Simulated.name(),
             verdict: card.verdict,
             context: card.context,
@@ -270,8 +321,17 @@ impl Answer for TuneTold {
             figures: card.figures.into_iter().map(figure).collect(),
             warnings: card.warnings,
             notes: card.notes,
+            left_out: 0,
             seed: report.run.seed,
-        })
+        };
+        if !full {
+            shorten(&mut told, |it| {
+                let left = it.notes.pop().or_else(|| it.warnings.pop());
+                it.left_out += usize::from(left.is_some());
+                left.is_some()
+            });
+        }
+        Ok(told)
     }
 }
 
@@ -323,15 +383,37 @@ pub(super) struct DiagnosisTold {
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
 pub(super) struct DoctorTold {
     diagnoses: Vec<DiagnosisTold>,
+    /// Findings, notes and then diagnoses that are not in the lists: `full` gives them.
+    #[serde(default)]
+    left_out: usize,
+}
+
+impl DoctorTold {
+    /// Leaves out the last finding of the diagnosis that has most, but the first of each; then a note; then a diagnosis.
+    fn leave_one(&mut self) -> bool {
+        let most = self.diagnoses.iter_mut().max_by_key(|it| it.findings.len());
+        let finding = most.filter(|it| it.findings.len() > 1).and_then(|it| it.findings.pop());
+        let mut note = || self.diagnoses.iter_mut().rev().find_map(|it| it.notes.pop());
+        let mut is_left = finding.is_some() || note().is_some();
+        if !is_left && self.diagnoses.len() > 1 {
+            is_left = self.diagnoses.pop().is_some();
+        }
+        self.left_out += usize::from(is_left);
+        is_left
+    }
 }
 
 impl Answer for DoctorTold {
-    type Wanted = ();
+    /// Whether all of it is wanted.
+    type Wanted = bool;
 
-    fn read(json: &str, errors: String, (): &()) -> Result<Self, String> {
+    fn read(json: &str, errors: String, full: &bool) -> Result<Self, String> {
         let mut told: Self = parsed(json, &errors)?;
         let findings = told.diagnoses.iter_mut().flat_map(|it| &mut it.findings);
         findings.for_each(|it| it.evidence.truncate(EVIDENCE));
+        if !full {
+            shorten(&mut told, Self::leave_one);
+        }
         Ok(told)
     }
 }

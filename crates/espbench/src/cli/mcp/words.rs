@@ -4,34 +4,7 @@
 use crate::cli::{builtin, command};
 use espbench_measure::metric;
 use espbench_sim::lab::file::{FileKind, Library};
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::Deserialize;
-use std::fmt;
-
-/// Number, or a text with several.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(untagged)]
-pub(super) enum Number {
-    /// One number.
-    One(u64),
-    /// Several numbers.
-    Several(Vec<u64>),
-    /// Numbers as the command takes them.
-    Text(String),
-}
-
-impl fmt::Display for Number {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::One(number) => number.fmt(f),
-            Self::Several(all) => {
-                let all: Vec<String> = all.iter().map(ToString::to_string).collect();
-                f.write_str(&all.join(","))
-            }
-            Self::Text(text) => f.write_str(text),
-        }
-    }
-}
+use schemars::{Schema, SchemaGenerator, json_schema};
 
 /// Returns the words of a flag of `espbench predict fleet`.
 fn of_flag(flag: &str) -> Schema {
@@ -67,6 +40,14 @@ pub(super) fn rooms(_: &mut SchemaGenerator) -> Schema {
 
 pub(super) fn casts(_: &mut SchemaGenerator) -> Schema {
     of_flag("cast")
+}
+
+pub(super) fn sleeps(_: &mut SchemaGenerator) -> Schema {
+    of_flag("sleep")
+}
+
+pub(super) fn boots(_: &mut SchemaGenerator) -> Schema {
+    of_flag("boot")
 }
 
 pub(super) fn labs(_: &mut SchemaGenerator) -> Schema {

@@ -12,6 +12,7 @@ use espbench_engine::predict::{
 };
 use espbench_measure::predict::frames::MessageTrial;
 use espbench_measure::predict::{RoomTrial, devices as count};
+use espbench_model::speech::{CommandWith, FlagName, FlagValue};
 use espbench_sim::lab::file::FileKind;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -34,15 +35,19 @@ pub(super) fn checked(common: &Common) -> anyhow::Result<Predictor> {
     common.check()?;
     let predictor = predictor(common.setup()?)?;
     if let Some(channel) = common.place.channel.filter(|it| *it > 14) {
-        return Err(UserError::new(format!("--channel {channel} cannot be used here"))
-            .because(
-                "a frame of the esp-now component has four bits for its channel: its receivers drop \
+        return Err(UserError::new(format!(
+            "{} cannot be used here",
+            FlagValue("--channel", channel)
+        ))
+        .because(
+            "a frame of the esp-now component has four bits for its channel: its receivers drop \
                  what comes on one in 5 GHz",
-            )
-            .remedy(format!(
-                "espbench predict frames --channel {channel}, which sends by esp_now_send alone"
-            ))
-            .into());
+        )
+        .remedy(format!(
+            "{}, which sends by esp_now_send alone",
+            CommandWith("predict frames", FlagValue("--channel", channel))
+        ))
+        .into());
     }
     Ok(predictor)
 }
@@ -56,15 +61,20 @@ pub(super) fn predictor(setup: PredictSetup) -> anyhow::Result<Predictor> {
     match Predictor::new(setup, library) {
         Err(PredictError::TooLong { payload, most, lab, encrypted }) => {
             let sealed = if encrypted { ", encrypted" } else { "" };
-            Err(UserError::new(format!("--payload {payload} is too long"))
+            Err(UserError::new(format!("{} is too long", FlagValue("--payload", payload)))
                 .because(format!("the firmware of lab {lab} sends at most {most} bytes{sealed}"))
-                .remedy(format!("--payload {most}, or several messages"))
+                .remedy(format!("{}, or several messages", FlagValue("--payload", most)))
                 .into())
         }
         Err(PredictError::NoBand { chip, channel }) => {
-            Err(UserError::new(format!("--channel {channel} is not for an {}", chip.name()))
+            let asked = FlagValue("--channel", channel);
+            Err(UserError::new(format!("{asked} is not for an {}", chip.name()))
                 .because(format!("it is in 5 GHz, and an {} has 2.4 GHz alone", chip.name()))
-                .remedy(format!("--channel 1 to 14, or --profile {}", names(|it| it.has_5_ghz())))
+                .remedy(format!(
+                    "{}, or {}",
+                    FlagValue("--channel", "1 to 14"),
+                    FlagValue("--profile", names(|it| it.has_5_ghz()))
+                ))
                 .into())
         }
         made => Ok(made?),
@@ -83,25 +93,26 @@ fn names(holds: impl Fn(&RadioChip) -> bool) -> String {
 /// The devices' radio does not send it, or their band does not have it; none was asked for, and the lab has several.
 pub(super) fn sent(predictor: &Predictor, asked: Option<WifiMode>) -> Result<WifiMode, UserError> {
     let own = || {
-        let several = |it: PredictError| UserError::new(it.to_string()).remedy("--phy-rate RATE");
+        let several = |it: PredictError| {
+            UserError::new(it.to_string()).remedy(FlagValue("--phy-rate", "RATE").to_string())
+        };
         predictor.own_mode().map_err(several)
     };
     let mode = asked.map_or_else(own, Ok)?;
     if predictor.sends(mode) {
         return Ok(mode);
     }
-    let refused = UserError::new(format!("--phy-rate {mode} is not for these devices"));
-    let usual = predictor.usual_mode();
+    let refused =
+        UserError::new(format!("{} is not for these devices", FlagValue("--phy-rate", mode)));
+    let usual = FlagValue("--phy-rate", predictor.usual_mode());
     if !predictor.band_has(mode) {
         let why = "5 GHz has no DSSS, CCK and Long Range";
-        return Err(refused
-            .because(why)
-            .remedy(format!("--phy-rate {usual}, or a channel from 1 to 14")));
+        return Err(refused.because(why).remedy(format!("{usual}, or a channel from 1 to 14")));
     }
     let chip = predictor.chip_name();
     Err(refused
         .because(format!("an {chip} does not send it"))
-        .remedy(format!("--phy-rate {usual}, or --profile {}", names(|it| it.sends(mode)))))
+        .remedy(format!("{usual}, or {}", FlagValue("--profile", names(|it| it.sends(mode))))))
 }
 
 /// Rounds a time that is known from a machine's pace to multiples of so many seconds.
@@ -226,7 +237,8 @@ impl RoomPool {
             return;
         }
         let pace = begun.elapsed().as_secs_f64() / (weight * rooms).as_secs_f64().max(1e-9);
-        say!("This takes about {}; fewer --rooms take less.", about(all.mul_f64(pace)));
+        let takes = about(all.mul_f64(pace));
+        say!("This takes about {takes}; fewer {} take less.", FlagName("--rooms"));
     }
 }
 
@@ -266,10 +278,14 @@ impl RoomRunner for RoomPool {
         };
         if !self.quiet {
             let bound = &search.bound;
+            let most = match bound.is_capacity() {
+                true => ", all that the channel carries".to_owned(),
+                false => format!(" ({})", FlagName("--most")),
+            };
             say!(
-                "The largest fleet is looked for up to {}{}: {takes} (--time-limit)",
+                "The largest fleet is looked for up to {}{most}: {takes} ({})",
                 count(bound.devices),
-                if bound.is_capacity() { ", all that the channel carries" } else { " (--most)" },
+                FlagName("--time-limit")
             );
         }
         self.begin(predictor, &[], 0);

@@ -8,6 +8,7 @@ use crate::cli::output;
 use crate::user_error::UserError;
 use espbench_dot11::radio::WifiMode;
 use espbench_engine::predict::{self, Predictor};
+use espbench_model::speech::{CommandWith, FlagName, FlagValue};
 use std::process::ExitCode;
 
 const EXAMPLES: &str = "\
@@ -42,16 +43,27 @@ pub(super) struct Args {
 /// A flag or a file of the lab is wrong, a profile cannot do what is asked, or the output cannot be written.
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if args.common.firmware.has_file() {
-        return Err(UserError::new("--sdkconfig is of one chip, and several are compared")
-            .remedy("use --set CONFIG_NAME=VALUE, or espbench predict fleet --sdkconfig FILE")
-            .into());
+        let sdkconfig = FlagName("--sdkconfig");
+        return Err(UserError::new(format!(
+            "{sdkconfig} is of one chip, and several are compared"
+        ))
+        .remedy(format!(
+            "use {}, or {}",
+            FlagValue("--set", "CONFIG_NAME=VALUE"),
+            CommandWith("predict fleet", FlagValue("--sdkconfig", "FILE"))
+        ))
+        .into());
     }
     output::without_published(&args.common.output, "in predict")?;
     output::check(&args.common.output)?;
     let asked = args.common.place.profile.as_ref().unwrap_or(&ProfileChoice::All);
     if !asked.is_several() {
         return Err(UserError::new("one profile is compared with nothing")
-            .remedy("name several with commas (--profile esp32,esp32c3), or leave --profile out for all chips")
+            .remedy(format!(
+                "name several with commas ({}), or leave {} out for all chips",
+                FlagValue("--profile", "esp32,esp32c3"),
+                FlagName("--profile")
+            ))
             .into());
     }
     let with = |name: &str| {

@@ -8,6 +8,7 @@ use espbench_model::sdkconfig::{
     Chip, ConfigOption, ParsedSdkConfig, SCALES_CLOCK, SKIPS_CHECK, SdkContext, TX_POWER,
     ValueType, read,
 };
+use espbench_model::speech::FlagValue;
 use std::path::PathBuf;
 
 /// Clock of the processor, a choice of sdkconfig.
@@ -121,7 +122,7 @@ fn in_range(text: &str, firmware: &FleetFirmware) -> Result<(), UserError> {
         let range = key.range(&context);
         if key.fact().kind == ValueType::Number && !range.contains(&value) {
             let unit = key.fact().unit;
-            return Err(UserError::new(format!("--set {text} is out of range"))
+            return Err(UserError::new(format!("{} is out of range", FlagValue("--set", text)))
                 .because(format!("it takes {} to {} {unit}", range.start(), range.end()))
                 .remedy(format!("write it as {}={}", key.name(), range.end())));
         }
@@ -145,23 +146,23 @@ impl FirmwareArgs {
         if let Some(path) = &self.sdkconfig {
             all = parts.of(&sdkconfig::file(path)?);
             if all.is_empty() {
-                let flag = format!("--sdkconfig {}", path.display());
-                return Err(idle(&flag, "here", "leave it out").because(acting()).into());
+                let flag = FlagValue("--sdkconfig", path.display());
+                return Err(idle(flag, "here", "leave it out").because(acting()).into());
             }
         }
         for text in &self.set {
             let reading = read(text).for_user(
-                || format!("--set {text} cannot be read"),
+                || format!("{} cannot be read", FlagValue("--set", text)),
                 "write it as a line of sdkconfig: CONFIG_ESPTOOLPY_FLASHFREQ_80M=y",
             )?;
             let one = parts.of(&reading);
             if one.is_empty() || one.chip.is_some() {
                 let remedy = match one.chip {
-                    Some(chip) => format!("say --profile {chip}"),
+                    Some(chip) => format!("say {}", FlagValue("--profile", chip)),
                     None => "leave it out".into(),
                 };
-                let flag = format!("--set {text}");
-                return Err(idle(&flag, "here", &remedy).because(acting()).into());
+                let flag = FlagValue("--set", text);
+                return Err(idle(flag, "here", remedy).because(acting()).into());
             }
             in_range(text, &one)?;
             all.take(&one);
@@ -187,9 +188,10 @@ impl FleetFirmware {
         let Some(chip) = self.chip else { return Ok(said.map(Into::into)) };
         match said {
             Some(said) if said.parse::<Chip>().is_ok_and(|it| it != chip) => {
-                Err(UserError::new(format!("the sdkconfig is not for --profile {said}"))
+                let said = FlagValue("--profile", said);
+                Err(UserError::new(format!("the sdkconfig is not for {said}"))
                     .because(format!("it says that it is for the {chip}"))
-                    .remedy(format!("leave out --profile {said}")))
+                    .remedy(format!("leave out {said}")))
             }
             Some(said) => Ok(Some(said.into())),
             None => Ok(Some(chip.name().into())),

@@ -9,6 +9,7 @@ use crate::user_error::UserError;
 use espbench_dot11::radio::WifiMode;
 use espbench_engine::predict::{self, SearchLimits};
 use espbench_measure::predict::FleetLimits;
+use espbench_model::speech::{FlagName, FlagValue};
 use std::process::ExitCode;
 use std::str::FromStr;
 use std::time::Duration;
@@ -117,15 +118,25 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let own = common.devices(None, &predictor).filter(|_| !has_limits);
     let of_search = [(args.most.is_some(), "--most"), (args.time_limit.is_some(), "--time-limit")];
     if let (Some((_, flag)), Some(_)) = (of_search.iter().find(|it| it.0), own) {
-        return Err(idle(flag, "without limits", "add --loss or --p99, or leave it out")
+        let remedy =
+            format!("add {} or {}, or leave it out", FlagName("--loss"), FlagName("--p99"));
+        return Err(idle(FlagName(flag), "without limits", remedy)
             .because("a lab has its own number of devices where nothing is looked for")
             .into());
     }
     let numbers = args.devices.as_ref().map(|it| it.0.clone()).or_else(|| Some(vec![own?]));
     if numbers.is_none() && !has_limits {
         return Err(UserError::new("neither a number of devices nor limits of the largest fleet")
-            .because("without --devices the largest fleet that keeps limits is looked for")
-            .remedy("say how many with --devices 60, or the limits: --loss 1%, --p99 50ms, or both")
+            .because(format!(
+                "without {} the largest fleet that keeps limits is looked for",
+                FlagName("--devices")
+            ))
+            .remedy(format!(
+                "say how many with {}, or the limits: {}, {}, or both",
+                FlagValue("--devices", 60),
+                FlagValue("--loss", "1%"),
+                FlagValue("--p99", "50ms")
+            ))
             .into());
     }
     let mode = sent(&predictor, args.phy_rate)?;

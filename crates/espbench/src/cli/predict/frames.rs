@@ -15,6 +15,7 @@ use espbench_measure::plan::DEFAULT_SEED;
 use espbench_measure::predict::FleetLimits;
 use espbench_measure::predict::effort::Effort;
 use espbench_model::sdkconfig::IdfRelease;
+use espbench_model::speech::{FlagName, FlagValue};
 use espbench_model::workload::EspNowCast;
 use espbench_sim::lab::predict::Arrival;
 use espbench_sim::lab::predict::load::PAYLOAD_MIN;
@@ -166,12 +167,18 @@ impl Args {
         };
         if let Some(long) = sizes.iter().find(|it| **it > most) {
             let remedy = match most < 1470 && *long <= 1470 {
-                true => "say --idf v5.4 or later, and build both boards with it".into(),
-                false => format!("--frame-sizes {most}, or shorter"),
+                true => format!(
+                    "say {} or later, and build both boards with it",
+                    FlagValue("--idf", "v5.4")
+                ),
+                false => format!("{}, or shorter", FlagValue("--frame-sizes", most)),
             };
-            return Err(UserError::new(format!("--frame-sizes {long} is too long"))
-                .because(format!("ESP-IDF {} sends at most {most} bytes in a frame", self.idf))
-                .remedy(remedy));
+            return Err(UserError::new(format!(
+                "{} is too long",
+                FlagValue("--frame-sizes", long)
+            ))
+            .because(format!("ESP-IDF {} sends at most {most} bytes in a frame", self.idf))
+            .remedy(remedy));
         }
         match sizes.iter().find(|it| !few(**it)) {
             Some(short) => Err(self.too_many(*short)),
@@ -181,9 +188,15 @@ impl Args {
 
     fn too_many(&self, bytes: u32) -> UserError {
         let frames = self.payload.div_ceil(bytes);
-        UserError::new(format!("--payload {} takes {frames} frames of {bytes} bytes", self.payload))
+        let payload = FlagValue("--payload", self.payload);
+        UserError::new(format!("{payload} takes {frames} frames of {bytes} bytes"))
             .because(format!("a message may have {FRAMES_MOST} frames at most"))
-            .remedy("take a shorter --payload, or longer --frame-sizes (--idf v5.4: up to 1470)")
+            .remedy(format!(
+                "take a shorter {}, or longer {} ({}: up to 1470)",
+                FlagName("--payload"),
+                FlagName("--frame-sizes"),
+                FlagValue("--idf", "v5.4")
+            ))
     }
 
     fn setup(&self) -> anyhow::Result<PredictSetup> {

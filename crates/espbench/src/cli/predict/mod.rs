@@ -26,6 +26,7 @@ use bench::RoomPool;
 use clap::{Args as Flags, Subcommand};
 use espbench_engine::predict::Predictor;
 use espbench_measure::predict::{PredictAnswer, PredictQuestion, report};
+use espbench_model::speech::FlagName;
 use options::Common;
 #[cfg(feature = "mcp")]
 pub(super) use options::ProfileChoice;
@@ -79,9 +80,11 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 fn readable(answer: &PredictAnswer) -> anyhow::Result<()> {
     if answer.points.is_empty() && !answer.stopped {
         return Err(UserError::new("the chip reads none of these PHY rates")
-            .remedy(
-                "leave --phy-rates out for the usual ones of the chip, or choose another --profile",
-            )
+            .remedy(format!(
+                "leave {} out for the usual ones of the chip, or choose another {}",
+                FlagName("--phy-rates"),
+                FlagName("--profile")
+            ))
             .into());
     }
     Ok(())

@@ -13,6 +13,7 @@ use espbench_measure::predict::battery::{Battery, BatteryDoubts};
 use espbench_measure::predict::effort::Effort;
 use espbench_measure::units::{self, Dimension};
 use espbench_model::sdkconfig::{Chip, SKIPS_CHECK};
+use espbench_model::speech::{CommandWith, FlagName, FlagValue};
 use espbench_model::workload::EspNowCast;
 use espbench_sim::lab::file::{material_db, materials};
 use espbench_sim::lab::predict::Arrival;
@@ -173,8 +174,9 @@ impl FromStr for ProfileChoice {
         match names.as_slice() {
             [only] if only == ALL => Ok(Self::All),
             names if names.iter().any(|it| it == ALL) => {
-                Err(UserError::new(format!("--profile {text}: `all` has all of them"))
-                    .remedy("--profile all, or names without it"))
+                let asked = FlagValue("--profile", text);
+                Err(UserError::new(format!("{asked}: `all` has all of them"))
+                    .remedy(format!("{}, or names without it", FlagValue("--profile", ALL))))
             }
             _ => Ok(Self::Named(names)),
         }
@@ -212,9 +214,10 @@ impl Place {
                     ProfileChoice::All => ALL.to_owned(),
                     ProfileChoice::Named(names) => names.join(","),
                 };
-                Err(UserError::new(format!("--profile {names}: one is asked for here"))
+                let asked = FlagValue("--profile", names);
+                Err(UserError::new(format!("{asked}: one is asked for here"))
                     .because("all devices have the same")
-                    .remedy(format!("espbench predict compare --profile {names}")))
+                    .remedy(CommandWith("predict compare", asked).to_string()))
             }
         }
     }
@@ -376,7 +379,8 @@ impl Common {
         let firmware = self.firmware.firmware(&self.acting(plan))?;
         if self.boot.is_some() && firmware.skips_check.is_some() {
             let flag = format!("{SKIPS_CHECK} of the firmware");
-            return Err(idle(&flag, "beside --boot", "leave --boot out")
+            let boot = FlagName("--boot");
+            return Err(idle(flag, format!("beside {boot}"), format!("leave {boot} out"))
                 .because("both say whether the image is checked")
                 .into());
         }
@@ -476,28 +480,35 @@ impl Common {
                 [(self.attempts.is_some(), "--attempts"), (self.boot.is_some(), "--boot")]
             {
                 if given {
-                    return Err(idle(flag, "without --sleep or --battery", "add --sleep deep")
+                    let place =
+                        format!("without {} or {}", FlagName("--sleep"), FlagName("--battery"));
+                    let remedy = format!("add {}", FlagValue("--sleep", "deep"));
+                    return Err(idle(FlagName(flag), place, remedy)
                         .because("it is for devices that sleep between their messages"));
                 }
             }
             return Ok(());
         };
         if self.attempts.is_some() && self.cast == To::Broadcast {
-            return Err(idle("--attempts", "beside --cast broadcast", "use --copies")
+            let place = format!("beside {}", FlagValue("--cast", "broadcast"));
+            let remedy = format!("use {}", FlagName("--copies"));
+            return Err(idle(FlagName("--attempts"), place, remedy)
                 .because("nobody tells the application that a broadcast has not arrived"));
         }
         if self.boot.is_some() && plan.mode != SleepMode::Deep {
-            let place = format!("beside --sleep {}", plan.mode.name());
-            return Err(idle("--boot", &place, "use --sleep deep, or leave --boot out")
+            let (boot, deep) = (FlagName("--boot"), FlagValue("--sleep", "deep"));
+            let place = format!("beside {}", FlagValue("--sleep", plan.mode.name()));
+            return Err(idle(boot, place, format!("use {deep}, or leave {boot} out"))
                 .because("only a device in deep sleep boots when it wakes"));
         }
         if self.efficiency == Some(0.0) {
-            return Err(UserError::new("--efficiency 0%: no device runs from that")
+            let asked = FlagValue("--efficiency", "0%");
+            return Err(UserError::new(format!("{asked}: no device runs from that"))
                 .because("such a converter hands nothing on")
                 .remedy("say what its datasheet has at 50 to 100 mA, such as 85%"));
         }
         if self.efficiency.is_some() && !self.battery.as_ref().is_some_and(Battery::is_boosted) {
-            return Err(idle("--efficiency", "with this battery", "leave it out")
+            return Err(idle(FlagName("--efficiency"), "with this battery", "leave it out")
                 .because("only a battery below 3.3 V needs a boost converter"));
         }
         Ok(())
@@ -519,13 +530,14 @@ impl Common {
     /// A flag that its cast or its sleep does not have.
     pub(super) fn check(&self) -> Result<(), UserError> {
         if self.cast == To::Unicast {
-            let remedy = "add --cast broadcast";
+            let place = format!("beside {}", FlagValue("--cast", "unicast"));
+            let remedy = format!("add {}", FlagValue("--cast", "broadcast"));
             if self.ack {
-                return Err(idle("--ack", "beside --cast unicast", remedy)
+                return Err(idle(FlagName("--ack"), place, remedy)
                     .because("the MAC acknowledges unicast anyway"));
             }
             if self.copies.is_some() {
-                return Err(idle("--copies", "beside --cast unicast", remedy)
+                return Err(idle(FlagName("--copies"), place, remedy)
                     .because("the radio repeats unicast until it is acknowledged"));
             }
         }

@@ -10,6 +10,7 @@ use espbench_engine::predict::{self, PredictSetup, QUEUE};
 use espbench_measure::plan::DEFAULT_SEED;
 use espbench_measure::predict::effort::Effort;
 use espbench_measure::predict::{FleetLimits, RangeWanted, report};
+use espbench_model::speech::{FlagName, FlagValue};
 use espbench_model::workload::EspNowCast;
 use espbench_sim::lab::predict::Arrival;
 use espbench_sim::lab::predict::load::{PAYLOAD_MAX, PAYLOAD_MIN};
@@ -87,8 +88,9 @@ pub(super) fn metres(text: &str) -> Result<f64, String> {
 /// A flag or a file of the lab is wrong, or the output cannot be written.
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if args.cast == To::Unicast && args.copies.is_some() {
-        let place = "beside --cast unicast";
-        return Err(idle("--copies", place, "add --cast broadcast")
+        let place = format!("beside {}", FlagValue("--cast", "unicast"));
+        let remedy = format!("add {}", FlagValue("--cast", "broadcast"));
+        return Err(idle(FlagName("--copies"), place, remedy)
             .because("the radio repeats unicast until it is acknowledged")
             .into());
     }

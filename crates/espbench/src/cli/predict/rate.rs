@@ -12,6 +12,7 @@ use espbench_engine::predict::{self, Predictor};
 use espbench_measure::predict::RANGE_LOSS;
 use espbench_measure::predict::on_air::{ApChannel, RateCall, RateRequest};
 use espbench_model::sdkconfig::IdfRelease;
+use espbench_model::speech::{FlagName, FlagValue};
 use std::process::ExitCode;
 use std::str::FromStr;
 
@@ -168,15 +169,16 @@ impl Rates {
                 let known: Vec<String> = known.map(|it| it.to_string()).collect();
                 let remedy = format!("leave it out; known here are {}", known.join(", "));
                 UserError {
-                    what: format!("--phy-rates {mode} is not for these devices"),
+                    what: format!("{} is not for these devices", FlagValue("--phy-rates", mode)),
                     remedy,
                     ..it
                 }
             });
         }
-        Err(UserError::new(format!("--phy-rates {mode} reaches nowhere in this place"))
+        let asked = FlagValue("--phy-rates", mode);
+        Err(UserError::new(format!("{asked} reaches nowhere in this place"))
             .because("not even a short frame arrives that somebody sends there")
-            .remedy("leave it out, or take fewer --walls"))
+            .remedy(format!("leave it out, or take fewer {}", FlagName("--walls"))))
     }
 }
 

@@ -19,6 +19,7 @@ use espbench_measure::tune::check::{
 };
 use espbench_model::sdkconfig::memory::Traffic;
 use espbench_model::sdkconfig::{ParsedSdkConfig, SdkContext};
+use espbench_model::speech::FlagValue;
 use espbench_model::text::count;
 use std::path::Path;
 use std::process::ExitCode;
@@ -93,8 +94,11 @@ pub(super) fn run(
 /// It cannot be read, or the two are none of a host and its co-processor.
 fn beside(host: &TuneFile, path: &Path) -> anyhow::Result<(String, ParsedSdkConfig)> {
     let name = path.display().to_string();
-    let remedy = "name the sdkconfig of the host first, and that of the co-processor's firmware behind it: --check HOST SLAVE";
-    let wrong = |what: String, why: &str| UserError::new(what).because(why).remedy(remedy);
+    let remedy = format!(
+        "name the sdkconfig of the host first, and that of the co-processor's firmware behind it: {}",
+        FlagValue("--check", "HOST SLAVE")
+    );
+    let wrong = |what: String, why: &str| UserError::new(what).because(why).remedy(remedy.as_str());
     if !host.reading.hosted.is_host {
         let what = format!("{} is no host with a co-processor beside it", host.name);
         return Err(wrong(what, "it has no option of esp_wifi_remote or ESP-Hosted's host").into());

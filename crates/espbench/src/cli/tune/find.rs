@@ -13,6 +13,7 @@ use anyhow::Context as _;
 use espbench_engine::tune::{TuneLab, search};
 use espbench_measure::cell::Origin;
 use espbench_measure::tune::answer::{TuneAnswer, fragment, report};
+use espbench_model::speech::FlagName;
 use std::process::ExitCode;
 
 /// Where the rest of an answer is.
@@ -26,7 +27,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if let Some(host) = file.as_ref().filter(|it| it.reading.hosted.is_host) {
         return Err(UserError::new(format!("the lab cannot search from {}", host.name))
             .because(labs::NO_HOST)
-            .remedy("check the file without --want")
+            .remedy(format!("check the file without {}", FlagName("--want")))
             .into());
     }
     let lab = lab(args, file)?.map_err(advised)?;

@@ -14,7 +14,9 @@ use espbench_measure::live::WorkTime;
 use espbench_measure::predict::battery::Battery;
 use espbench_measure::tune::{Candidate, Evaluation, Metric};
 use espbench_model::sdkconfig::Chip;
+use espbench_model::speech::{FlagName, FlagValue};
 use espbench_sim::lab::file::FileKind;
+use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -116,9 +118,10 @@ pub(super) fn file(args: &Args, path: &Path) -> anyhow::Result<TuneFile> {
     if let (Some(said), Some(own)) = (args.chip, reading.chip)
         && said != own
     {
-        return Err(UserError::new(format!("{} is not for --chip {said}", path.display()))
+        let said = FlagValue("--chip", said);
+        return Err(UserError::new(format!("{} is not for {said}", path.display()))
             .because(format!("it says that it is for the {own}"))
-            .remedy(format!("leave out --chip {said}"))
+            .remedy(format!("leave out {said}"))
             .into());
     }
     Ok(TuneFile { name: path.display().to_string(), reading })
@@ -173,33 +176,41 @@ fn made(
 
 /// Names the flags by which a mistake is mended.
 pub(super) fn advised(wrong: TuneError) -> anyhow::Error {
-    let told = |flag: &str, remedy: &str| -> anyhow::Error {
+    let told = |flag: &dyn fmt::Display, remedy: String| -> anyhow::Error {
         UserError::new(format!("{flag} cannot be used here")).because(&wrong).remedy(remedy).into()
     };
+    let [lab, chip, rtt] = ["--lab", "--chip", "--rtt"].map(FlagName);
     match &wrong {
         TuneError::NoVariants { .. } => {
-            told("--lab", "`espbench lab list` shows labs with variants")
+            told(&lab, "`espbench lab list` shows labs with variants".into())
         }
-        TuneError::NoAnswer { .. } => told("--lab", "say the round trip: --rtt 5ms"),
+        TuneError::NoAnswer { .. } => {
+            told(&lab, format!("say the round trip: {}", FlagValue("--rtt", "5ms")))
+        }
         TuneError::NoDevice { .. } | TuneError::NotStation { .. } => {
-            told("--variant", "`espbench lab show LAB` lists the others")
+            told(&FlagName("--variant"), "`espbench lab show LAB` lists the others".into())
         }
-        TuneError::NoProfile { chip, .. } => {
-            told(&format!("--chip {chip}"), "--check FILE needs no profile")
-        }
-        TuneError::NoSdkConfig { .. } => told("this lab", "name the chip with --chip"),
+        TuneError::NoProfile { chip, .. } => told(
+            &FlagValue("--chip", chip),
+            format!("{} needs no profile", FlagValue("--check", "FILE")),
+        ),
+        TuneError::NoSdkConfig { .. } => told(&"this lab", format!("name the chip with {chip}")),
         TuneError::NoWire { .. } => {
-            told("--rtt", "leave --rtt out, or take another place with --lab")
+            told(&rtt, format!("leave {rtt} out, or take another place with {lab}"))
         }
         TuneError::ShortRoundTrip { .. } => {
-            told("--rtt", "name a longer time, or a nearer place with --lab")
+            told(&rtt, format!("name a longer time, or a nearer place with {lab}"))
         }
-        TuneError::NoPsram { .. } => {
-            told("--psram", "leave it out, or name a chip that can have it with --chip")
-        }
+        TuneError::NoPsram { .. } => told(
+            &FlagName("--psram"),
+            format!("leave it out, or name a chip that can have it with {chip}"),
+        ),
         TuneError::HeapBeyond { .. } => told(
-            "--want",
-            "want less, or say --heap SIZE, what esp_get_free_heap_size() answers then in your firmware",
+            &FlagName("--want"),
+            format!(
+                "want less, or say {}, what esp_get_free_heap_size() answers then in your firmware",
+                FlagValue("--heap", "SIZE")
+            ),
         ),
         _ => wrong.into(),
     }

@@ -22,6 +22,7 @@ use espbench_measure::plan::DEFAULT_SEED;
 use espbench_measure::predict::battery::Battery;
 use espbench_measure::tune::Want;
 use espbench_model::sdkconfig::{Chip, IdfRelease};
+use espbench_model::speech::{FlagName, FlagValue};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -172,12 +173,15 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         [_, _, third, ..] => {
             Err(UserError::new(format!("{} is a third sdkconfig", third.display()))
                 .because("a check is of one file, or of a host's and its co-processor's")
-                .remedy("check each alone, or the two: --check HOST SLAVE")
+                .remedy(format!(
+                    "check each alone, or the two: {}",
+                    FlagValue("--check", "HOST SLAVE")
+                ))
                 .into())
         }
         [_, _] => Err(UserError::new("a search begins with one sdkconfig")
             .because(labs::NO_HOST)
-            .remedy("check the two without --want, or name one")
+            .remedy(format!("check the two without {}, or name one", FlagName("--want")))
             .into()),
     }
 }

@@ -6,6 +6,7 @@ use crate::cli::output;
 use crate::user_error::UserError;
 use anyhow::Context as _;
 use espbench_measure::tune::{RoundTrip, RoundTripSource};
+use espbench_model::speech::FlagValue;
 use std::time::Duration;
 
 /// A round trip as it was asked for.
@@ -34,12 +35,12 @@ pub(super) fn round_trip(asked: &AskedRoundTrip, store: &StoreArgs) -> anyhow::R
         AskedRoundTrip::Time(time) => return Ok(RoundTrip::from(*time)),
         AskedRoundTrip::Run(name) => name,
     };
-    let report =
-        output::report(&store.existing()?, name).with_context(|| format!("--rtt {name}"))?;
+    let report = output::report(&store.existing()?, name)
+        .with_context(|| FlagValue("--rtt", name).to_string())?;
     let medians = report.cells.iter().filter(|it| it.id.metric == "rtt_p50" && it.unit == "ms");
     let least = medians.filter_map(|it| it.value).reduce(f64::min);
     let ms = least.filter(|it| *it > 0.0).ok_or_else(|| {
-        UserError::new(format!("--rtt {name} is no round trip"))
+        UserError::new(format!("{} is no round trip", FlagValue("--rtt", name)))
             .because(format!("the run {} has none", report.run.name))
             .remedy("name a run of ping or echo, or a time such as 8ms")
     })?;

@@ -4,6 +4,7 @@
 use super::super::words::{count, kb, mbit};
 use super::*;
 use Severity::{Limits, Note, Wrong};
+use espbench_model::speech::FlagValue;
 
 /// Heap that is left at the peak should be no less: lwIP's control blocks, timers and the
 /// application's own peaks come on top of what the model has.
@@ -94,7 +95,7 @@ fn burst(m: &Material<'_>) -> Option<Finding> {
             "udp-burst",
             if holds <= 6 { Limits } else { Note },
             format!("A burst of more than {holds} datagrams back to back loses the rest"),
-            format!("{why} --burst N says how many come at a time."),
+            format!("{why} {} says how many come at a time.", FlagValue("--burst", "N")),
             Vec::new(),
         ));
     };
@@ -143,8 +144,11 @@ fn memory(m: &Material<'_>) -> Option<Finding> {
             "heap",
             Note,
             format!("These settings take up to {} of the heap", kb(m.memory.peak() as f64)),
-            "How much there is, no document says for this chip: say --heap SIZE, what \
-             esp_get_free_heap_size() answers before Wi-Fi starts.",
+            format!(
+                "How much there is, no document says for this chip: say {}, what \
+                 esp_get_free_heap_size() answers before Wi-Fi starts.",
+                FlagValue("--heap", "SIZE")
+            ),
             Vec::new(),
         ));
     };
@@ -161,8 +165,9 @@ fn memory(m: &Material<'_>) -> Option<Finding> {
         Some(_) => "The heap before Wi-Fi is the one that was said.".into(),
         None => format!(
             "The heap before Wi-Fi ({}) is that of a firmware as small as the iperf example, fitted \
-             on the ranks; with yours, say --heap SIZE.",
-            kb(left.heap as f64)
+             on the ranks; with yours, say {}.",
+            kb(left.heap as f64),
+            FlagValue("--heap", "SIZE")
         ),
     };
     let line = format!(

@@ -40,6 +40,7 @@ use espbench_model::sdkconfig::memory::{HeapDemand, Traffic, heap};
 use espbench_model::sdkconfig::{
     Chip, ConfigOption, OptionValues, ParsedSdkConfig, Rank, SdkConfig, SdkContext,
 };
+use espbench_model::speech::FlagName;
 use serde::Serialize;
 
 /// Version of the JSON form.
@@ -284,7 +285,8 @@ impl Checked {
         let streams = super::words::count((*streams).into(), "TCP stream");
         let chip = match self.chip_assumed {
             true => format!(
-                "the file names no chip (CONFIG_IDF_TARGET): taken as {chip}; --chip names another; ESP-IDF {release}"
+                "the file names no chip (CONFIG_IDF_TARGET): taken as {chip}; {} names another; ESP-IDF {release}",
+                FlagName("--chip")
             ),
             false => format!("{chip}, ESP-IDF {release}"),
         };
