@@ -177,7 +177,7 @@ pub fn answer(
         question.measured.iter().filter(|it| is_wanted(question, it)).collect();
     let mut model = LabModel::new(question, runner, wanted)?;
     let measured = model.measured.clone();
-    let (candidates, chosen) = if question.constants.is_empty() {
+    let (candidates, mut chosen) = if question.constants.is_empty() {
         let candidates: Vec<FitConstant> = all.into_iter().filter(|it| it.open).collect();
         model.constants.clone_from(&candidates);
         let most = MOST_CHOSEN.min(measured.len().saturating_sub(1));
@@ -188,8 +188,16 @@ pub fn answer(
     } else {
         (named.clone(), named)
     };
-    model.constants.clone_from(&chosen);
-    let found = fit::fit(&measured, chosen.len(), &mut model).map_err(|it| told(it, &chosen))?;
+    let found = loop {
+        model.constants.clone_from(&chosen);
+        match fit::fit(&measured, chosen.len(), &mut model) {
+            // Nobody named it: what explains nothing once the others have their values is no part of the answer.
+            Err(FitFault::Untold(number)) if question.constants.is_empty() && number < chosen.len() => {
+                chosen.remove(number);
+            }
+            found => break found.map_err(|it| told(it, &chosen))?,
+        }
+    };
     let constants = chosen.into_iter().zip(&found.factors);
     let constants = constants
         .map(|(constant, factor)| FittedConstant { value: factor.scaled(constant.value), constant })

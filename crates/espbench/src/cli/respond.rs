@@ -176,11 +176,8 @@ fn start(args: &Args, log: &ServiceLog) -> (Vec<Service>, Vec<&'static str>) {
             Err(e) => {
                 let is_lacking = is_exhausted(&e);
                 lacking.extend(is_lacking.then_some(flag));
-                let remedy = match is_lacking {
-                    true => EXHAUSTED.into(),
-                    false => format!("choose another with {flag}"),
-                };
-                say!("espbench: port {port} is left out: {e}; {remedy}");
+                let remedy = if is_lacking { EXHAUSTED } else { "choose another" };
+                say!("espbench: port {port} ({flag}) is left out: {e}; {remedy}");
             }
         }
     }

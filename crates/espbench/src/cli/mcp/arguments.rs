@@ -20,7 +20,7 @@ impl<T> Arguments<T> {
     /// # Errors
     /// One of them is wrong, missing, or not the tool's.
     pub(super) fn read(self) -> Result<T, String> {
-        self.0.map_err(|wrong| wrong.0)
+        self.0.map_err(|wrong| wrong.text)
     }
 }
 
@@ -51,11 +51,26 @@ impl<T: JsonSchema> JsonSchema for Arguments<T> {
 
 /// Mistake in the arguments, in words for whoever gave them.
 #[derive(Debug)]
-pub(super) struct ArgumentError(String);
+pub(super) struct ArgumentError {
+    text: String,
+    /// Whether the text says of which argument it is.
+    is_named: bool,
+}
+
+impl ArgumentError {
+    const fn named(text: String) -> Self {
+        Self { text, is_named: true }
+    }
+
+    /// Says of which argument it is, unless it does.
+    fn of(self, name: &str) -> Self {
+        if self.is_named { self } else { Self::named(format!("`{name}` {}", self.text)) }
+    }
+}
 
 impl fmt::Display for ArgumentError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.text)
     }
 }
 
@@ -63,11 +78,11 @@ impl std::error::Error for ArgumentError {}
 
 impl serde::de::Error for ArgumentError {
     fn custom<M: fmt::Display>(message: M) -> Self {
-        Self(message.to_string())
+        Self { text: message.to_string(), is_named: false }
     }
 
     fn missing_field(field: &'static str) -> Self {
-        Self(format!("`{field}` is missing\n  do: give `{field}`"))
+        Self::named(format!("`{field}` is missing\n  do: give `{field}`"))
     }
 
     fn unknown_field(field: &str, expected: &'static [&'static str]) -> Self {
@@ -75,7 +90,7 @@ impl serde::de::Error for ArgumentError {
             Some(meant) => format!("did you mean `{meant}`?"),
             None => format!("there are {}", expected.join(", ")),
         };
-        Self(format!("there is no argument `{field}`\n  do: {remedy}"))
+        Self::named(format!("there is no argument `{field}`\n  do: {remedy}"))
     }
 }
 
@@ -88,7 +103,7 @@ struct Argument {
 impl Argument {
     fn wrong(&self, wanted: impl fmt::Display) -> ArgumentError {
         let Self { name, value } = self;
-        ArgumentError(format!("`{name}` cannot be {value}\n  do: give {wanted}"))
+        ArgumentError::named(format!("`{name}` cannot be {value}\n  do: give {wanted}"))
     }
 
     /// Returns a whole number up to `most`.
@@ -121,12 +136,16 @@ impl<'de> Deserializer<'de> for Argument {
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ArgumentError> {
         let name = self.name;
-        let told = |wrong| ArgumentError(format!("`{name}` {wrong}"));
+        let told = |wrong| ArgumentError::named(format!("`{name}` {wrong}"));
         self.value.deserialize_any(visitor).map_err(told)
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ArgumentError> {
-        if self.value.is_null() { visitor.visit_none() } else { visitor.visit_some(self) }
+        if self.value.is_null() {
+            return visitor.visit_none();
+        }
+        let name = self.name.clone();
+        visitor.visit_some(self).map_err(|wrong: ArgumentError| wrong.of(&name))
     }
 
     fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ArgumentError> {
