@@ -127,6 +127,37 @@ pub(crate) const fn sending_observers(observer: Observer) -> &'static [Observer]
     }
 }
 
+/// The place of an interval in the time of its test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum IntervalPlace {
+    /// A whole interval.
+    Whole,
+    /// The part of one in which the test ended.
+    Cut,
+    /// After the test's time.
+    After,
+}
+
+/// Octets that a stream moved in intervals of its test, and the time in which it did.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct MovedInTime {
+    octets: u64,
+    time: Duration,
+}
+
+impl MovedInTime {
+    /// Adds an interval.
+    pub(crate) fn add(&mut self, interval: &Interval) {
+        self.octets = self.octets.saturating_add(interval.bytes);
+        self.time += span(interval);
+    }
+
+    /// Returns Mbit/s; `None` where there was no time.
+    pub(crate) fn megabits(&self) -> Option<f64> {
+        crate::units::megabits(self.octets, self.time)
+    }
+}
+
 /// Octets that a stream moved in an interval of its own.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MovedPart {
