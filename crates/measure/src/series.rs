@@ -335,6 +335,33 @@ pub(crate) fn devices(recorded: &Recorded) -> u16 {
     u16::try_from(devices).unwrap_or(u16::MAX).max(1)
 }
 
+/// Of so many steps from one message to the next, at least one is up by one.
+const ONE_IN: usize = 3;
+
+/// Steps from one number to the next, by which a counter is known.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct NumberSteps {
+    last: Option<u64>,
+    all: usize,
+    by_one: usize,
+    down: usize,
+}
+
+impl NumberSteps {
+    /// Adds the number of the next message that came.
+    pub(crate) fn add(&mut self, number: u64) {
+        let Some(last) = self.last.replace(number) else { return };
+        self.all += 1;
+        self.by_one += usize::from(last.checked_add(1) == Some(number));
+        self.down += usize::from(number < last);
+    }
+
+    /// Returns whether the numbers count the messages.
+    pub(crate) const fn is_counter(&self) -> bool {
+        self.all > 0 && ONE_IN * self.by_one >= self.all && self.by_one >= 2 * self.down
+    }
+}
+
 /// First arrivals among which a burst is looked for.
 pub(crate) const BURST: usize = 4096;
 

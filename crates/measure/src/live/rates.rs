@@ -1,7 +1,9 @@
 //! Rates of a cell so far, in bounded memory, by the definitions of the summaries.
 
 use crate::kind::TestKind;
-use crate::series::{BURST, IntervalPlace, MovedInTime, MovedPart, SendingSlots, SteadyRate};
+use crate::series::{
+    BURST, IntervalPlace, MovedInTime, MovedPart, NumberSteps, SendingSlots, SteadyRate,
+};
 use crate::units::megabits;
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::vec::Vec;
@@ -47,6 +49,31 @@ impl ArrivalSpan {
         let (first, last) = self.ends?;
         let seconds = last.since(first).as_secs_f64();
         (seconds > 0.0).then(|| self.n.saturating_sub(1) as f64 / seconds)
+    }
+}
+
+/// Messages of one link of a device that is listened to.
+#[derive(Clone, Debug, Default)]
+pub(super) struct HeardSpan {
+    numbers: NumberSteps,
+    /// Of all that came.
+    all: ArrivalSpan,
+    /// Without those whose number came before.
+    once: ArrivalSpan,
+}
+
+impl HeardSpan {
+    pub(super) fn add(&mut self, number: u64, at: Instant, is_again: bool) {
+        self.numbers.add(number);
+        self.all.add(at);
+        if !is_again {
+            self.once.add(at);
+        }
+    }
+
+    /// Returns the messages a second: where the numbers count them, a copy is no further one.
+    pub(super) fn steady(&self) -> Option<f64> {
+        if self.numbers.is_counter() { self.once.steady() } else { self.all.steady() }
     }
 }
 
