@@ -89,7 +89,7 @@ impl HeardMessages {
         let Some(first) = self.topics.values().next() else {
             return MessageNumbering::Absent.caveat();
         };
-        let untracked = count_of(recorded, "untracked");
+        let [unnumbered, untracked] = ["unnumbered", "untracked"].map(|it| count_of(recorded, it));
         let (all, counted) =
             (self.topics.len(), self.topics.values().filter(|it| it.tells_loss()).count());
         if counted == 0 {
@@ -99,6 +99,10 @@ impl HeardMessages {
         if counted < all {
             let count = if counted == 1 { "counts its" } else { "count their" };
             words.push(format!("{counted} of {all} topics with numbers {count} messages"));
+        }
+        if unnumbered > 0 {
+            let messages = text::counted(unnumbered, "message holds", "messages hold");
+            words.push(format!("{messages} no number"));
         }
         if untracked > 0 {
             let messages = text::counted(untracked, "message", "messages");

@@ -473,6 +473,31 @@ fn the_rate_of_several_topics_is_the_sum_of_their_own() {
     }
 }
 
+/// One topic with numbers, and one without: the loss is that of the former alone.
+#[test]
+fn messages_without_a_number_are_told_beside_a_topic_that_counts() {
+    let probe = |link, n: u64| {
+        let received = Some(at(100 * n));
+        Sample::Probe(Probe {
+            link: Link(link),
+            seq: n,
+            due: at(100 * n),
+            received,
+            ..Probe::default()
+        })
+    };
+    let samples = (0..40).flat_map(|n| [probe(0, n), probe(1, n)]).collect();
+    let mut recorded = recorded(MqttMode::Listen, samples);
+    recorded.counters.insert("unnumbered".into(), 40);
+    assert_eq!(
+        caveats(&recorded),
+        [
+            "Loss and copies are those of 1 topic: 40 messages hold no number. The rate is that of all that came."
+        ]
+    );
+    assert_eq!(cell(&summarized(&recorded), "message_rate").value, Some(20.0));
+}
+
 /// Messages that end in a humidity: each came, at its own time, and none is a copy.
 #[test]
 fn values_that_are_no_counter_give_the_rate_of_arrivals_and_no_loss() {
