@@ -98,7 +98,7 @@ pub(super) struct MeanRate {
     whole: Mean,
     /// Whether one was the part in which the test ended.
     is_cut: bool,
-    /// What each stream moved in the time of the test.
+    /// Octets that each stream moved in the time of the test.
     in_time: BTreeMap<Link, MovedInTime>,
     /// Message rates of runs by their number: of how many streams, and their sum.
     runs: BTreeMap<u64, (usize, f64)>,
