@@ -127,6 +127,37 @@ pub(crate) const fn sending_observers(observer: Observer) -> &'static [Observer]
     }
 }
 
+/// The place of an interval in the time of its test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum IntervalPlace {
+    /// A whole interval.
+    Whole,
+    /// The part of one in which the test ended.
+    Cut,
+    /// After the test's time.
+    After,
+}
+
+/// Octets that a stream moved in intervals of its test, and the time in which it did.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct MovedInTime {
+    octets: u64,
+    time: Duration,
+}
+
+impl MovedInTime {
+    /// Adds an interval.
+    pub(crate) fn add(&mut self, interval: &Interval) {
+        self.octets = self.octets.saturating_add(interval.bytes);
+        self.time += span(interval);
+    }
+
+    /// Returns Mbit/s; `None` where there was no time.
+    pub(crate) fn megabits(&self) -> Option<f64> {
+        crate::units::megabits(self.octets, self.time)
+    }
+}
+
 /// Octets that a stream moved in an interval of its own.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MovedPart {
@@ -302,6 +333,33 @@ pub(crate) fn seen(lines: &[RateCurve]) -> Vec<f64> {
 pub(crate) fn devices(recorded: &Recorded) -> u16 {
     let devices = recorded.told(fact::DEVICES).unwrap_or(1);
     u16::try_from(devices).unwrap_or(u16::MAX).max(1)
+}
+
+/// Of so many steps from one message to the next, at least one is up by one.
+const ONE_IN: usize = 3;
+
+/// Steps from one number to the next, by which a counter is known.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct NumberSteps {
+    last: Option<u64>,
+    all: usize,
+    by_one: usize,
+    down: usize,
+}
+
+impl NumberSteps {
+    /// Adds the number of the next message that came.
+    pub(crate) fn add(&mut self, number: u64) {
+        let Some(last) = self.last.replace(number) else { return };
+        self.all += 1;
+        self.by_one += usize::from(last.checked_add(1) == Some(number));
+        self.down += usize::from(number < last);
+    }
+
+    /// Returns whether the numbers count the messages.
+    pub(crate) const fn is_counter(&self) -> bool {
+        self.all > 0 && ONE_IN * self.by_one >= self.all && self.by_one >= 2 * self.down
+    }
 }
 
 /// First arrivals among which a burst is looked for.

@@ -192,7 +192,9 @@ pub fn answer(
         model.constants.clone_from(&chosen);
         match fit::fit(&measured, chosen.len(), &mut model) {
             // Nobody named it: what explains nothing once the others have their values is no part of the answer.
-            Err(FitFault::Untold(number)) if question.constants.is_empty() && number < chosen.len() => {
+            Err(FitFault::Untold(number))
+                if question.constants.is_empty() && number < chosen.len() =>
+            {
                 chosen.remove(number);
             }
             found => break found.map_err(|it| told(it, &chosen))?,

@@ -41,6 +41,7 @@ use crate::metric;
 use crate::plan::{PlacedTest, PlanKey, Scalar};
 use crate::report::digest::{Material, RateCurve};
 use crate::run::Recorded;
+use crate::series::IntervalPlace;
 use crate::settings::{Setting, Settings};
 use crate::summary::SummaryContext;
 use crate::table::Table;
@@ -191,9 +192,9 @@ pub(crate) trait TestKind {
     fn shares_rate(&self) -> bool {
         false
     }
-    /// Returns the number of streams, and whether an interval of one is whole, of a test that began then.
-    fn whole(&self, _begin: Instant, _part: &Interval) -> (usize, bool) {
-        (1, false)
+    /// Returns the number of streams, and the place of an interval of one, of a test that began then.
+    fn placed(&self, _begin: Instant, _part: &Interval) -> (usize, IntervalPlace) {
+        (1, IntervalPlace::After)
     }
     /// Returns the number and the length of the intervals that count, of several streams whose devices sent for that time.
     fn slots(&self, _sending: Duration) -> (usize, Duration) {

@@ -3,16 +3,17 @@
 //! A kind says with [`LiveFigures`] what it has; how that is computed is the summary's definition, over
 //! the samples so far and in bounded memory. What the summary has no metric of is not shown.
 
-use super::rates::{ArrivalSpan, MeanRate, ObserverTimes};
+use super::rates::{ArrivalSpan, HeardSpan, MeanRate, ObserverTimes};
 use super::{Histogram, Meter};
 use crate::cell::Origin;
 use crate::kind::{self, TestKind};
 use crate::series::{MessageRates, sending_observers};
+use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
-use espbench_model::sample::{Fate, Observer, Probe, Sample};
+use espbench_model::sample::{Fate, Link, Observer, Probe, Sample};
 
 /// A figure so far.
 #[derive(Clone, Debug, PartialEq)]
@@ -73,7 +74,7 @@ pub(crate) enum LiveRate {
     None,
     /// Messages that reached the subscriber.
     Delivered,
-    /// Messages heard, from the first to the last; without a burst at the beginning.
+    /// Messages heard, the sum over the topics: from the first to the last; without a burst at the beginning.
     Heard,
     /// Frames of so many octets received, from the first to the last.
     Frames(u32),
@@ -134,6 +135,8 @@ pub(crate) struct SeenRate {
 #[derive(Clone, Debug, Default)]
 pub(super) struct RatesSoFar {
     arrivals: ArrivalSpan,
+    /// Of a device that is listened to: each topic by itself.
+    heard: BTreeMap<Link, HeardSpan>,
     messages: MessageRates,
     means: [MeanRate; 3],
     /// Longest total of each observer.
@@ -155,13 +158,14 @@ impl RatesSoFar {
             Sample::Probe(probe) if probe.link.is_beside() => {}
             Sample::Probe(probe) => {
                 self.messages.add(probe, kind);
-                // Of a device that is listened to each message counts in the rate.
-                let counts = match probe.fate {
-                    Fate::Delivered => true,
-                    Fate::Duplicate => kind.is_heard(),
-                    Fate::Late | Fate::Corrupt | Fate::Lost(_) => false,
+                let (Some(at), Fate::Delivered | Fate::Duplicate) = (probe.received, probe.fate)
+                else {
+                    return;
                 };
-                if let Some(at) = probe.received.filter(|_| counts) {
+                let is_again = probe.fate == Fate::Duplicate;
+                if kind.is_heard() {
+                    self.heard.entry(probe.link).or_default().add(probe.seq, at, is_again);
+                } else if !is_again {
                     self.arrivals.add(at);
                 }
             }
@@ -243,7 +247,8 @@ impl Meter {
                 figures.extend(rate.map(|it| figure("message_rate", it, MESSAGES, "")));
             }
             LiveRate::Heard => {
-                let rate = so_far.arrivals.steady();
+                let rates = so_far.heard.values().filter_map(HeardSpan::steady);
+                let rate = rates.reduce(|one, other| one + other);
                 figures.extend(rate.map(|it| figure("message_rate", it, MESSAGES, "")));
             }
             LiveRate::Frames(size) => {

@@ -1,7 +1,9 @@
 //! Rates of a cell so far, in bounded memory, by the definitions of the summaries.
 
 use crate::kind::TestKind;
-use crate::series::{BURST, MovedPart, SendingSlots, SteadyRate};
+use crate::series::{
+    BURST, IntervalPlace, MovedInTime, MovedPart, NumberSteps, SendingSlots, SteadyRate,
+};
 use crate::units::megabits;
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::vec::Vec;
@@ -50,6 +52,31 @@ impl ArrivalSpan {
     }
 }
 
+/// Messages of one link of a device that is listened to.
+#[derive(Clone, Debug, Default)]
+pub(super) struct HeardSpan {
+    numbers: NumberSteps,
+    /// Of all that came.
+    all: ArrivalSpan,
+    /// Without those whose number came before.
+    once: ArrivalSpan,
+}
+
+impl HeardSpan {
+    pub(super) fn add(&mut self, number: u64, at: Instant, is_again: bool) {
+        self.numbers.add(number);
+        self.all.add(at);
+        if !is_again {
+            self.once.add(at);
+        }
+    }
+
+    /// Returns the messages a second: where the numbers count them, a copy is no further one.
+    pub(super) fn steady(&self) -> Option<f64> {
+        if self.numbers.is_counter() { self.once.steady() } else { self.all.steady() }
+    }
+}
+
 /// Times of what an observer counted, as totals tell them.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ObserverTimes {
@@ -69,6 +96,10 @@ pub(super) struct MeanRate {
     pending: BTreeMap<u64, (usize, f64)>,
     /// Intervals that are whole in all streams.
     whole: Mean,
+    /// Whether one was the part in which the test ended.
+    is_cut: bool,
+    /// Octets that each stream moved in the time of the test.
+    in_time: BTreeMap<Link, MovedInTime>,
     /// Message rates of runs by their number: of how many streams, and their sum.
     runs: BTreeMap<u64, (usize, f64)>,
     /// Rates of streams by their totals, added up.
@@ -129,7 +160,7 @@ impl MeanRate {
                 self.without_parts.insert(interval.link);
             }
             self.totalled.insert(interval.link);
-            self.several |= self.totalled.len() > kind.whole(interval.start, interval).0;
+            self.several |= self.totalled.len() > kind.placed(interval.start, interval).0;
             return;
         }
         self.parts.push_back(interval.into());
@@ -146,12 +177,13 @@ impl MeanRate {
         }
         self.links.insert(interval.link);
         self.span = self.span.max(interval.end.since(begin));
-        let (streams, is_whole) = kind.whole(begin, interval);
+        let (streams, place) = kind.placed(begin, interval);
         self.several |= self.links.len() > streams;
-        if !is_whole {
-            return;
+        if place != IntervalPlace::After {
+            self.in_time.entry(interval.link).or_default().add(interval);
         }
-        let Some(rate) = rate else { return };
+        self.is_cut |= place == IntervalPlace::Cut;
+        let Some(rate) = rate.filter(|_| place == IntervalPlace::Whole) else { return };
         let sum = self.pending.entry(interval.seq).or_default();
         *sum = (sum.0 + 1, sum.1 + rate);
         if sum.0 == streams {
@@ -167,7 +199,7 @@ impl MeanRate {
         self.any
     }
 
-    /// Returns Mbit/s of streams: the mean of their whole intervals, or else what the totals give. Of several devices, and
+    /// Returns Mbit/s of streams: what they moved in the time of the test, or else what the totals give. Of several devices, and
     /// where streams lack intervals, all octets of the whole intervals of the time in which they sent.
     pub(super) fn streams(&self, kind: &dyn TestKind, told: ObserverTimes) -> Option<f64> {
         let (slots, length) = kind.slots(told.sending.unwrap_or(self.span));
@@ -176,7 +208,13 @@ impl MeanRate {
             // Of what is no more than a report the time is at least the sender's.
             let report = told.last.filter(|_| told.is_report);
             let of_report = || report.and_then(|it| megabits(self.moved[1], it));
-            return self.whole.value().or_else(of_report).or(self.totals);
+            let is_of_total = !kind.ends_by_plan() && self.totals.is_some();
+            return match self.whole.value() {
+                None => of_report().or(self.totals),
+                Some(_) if is_of_total => self.totals,
+                Some(mean) if !self.is_cut => Some(mean),
+                Some(_) => self.in_time.values().map(MovedInTime::megabits).sum(),
+            };
         }
         if slots > 0 && self.without_parts.is_empty() {
             let rates = SendingSlots::from(self.first?, (slots, length))?;

@@ -60,8 +60,7 @@ pub fn send(
         if let Err(error) = drain(stream, plan, &mut meters, control, &mut answers) {
             ended = Ended::Broken(error);
         }
-        let now = control.clock.now();
-        meters.finish(now, end, control);
+        meters.finish(control.clock.now(), end, control);
         unread = meters.unread();
     } else {
         unread = meters.unread();
@@ -135,6 +134,7 @@ impl SenderMeters {
         }
     }
 
+    /// Tells the intervals that are over of what the peer took.
     fn taken(&mut self, now: Instant, control: &mut PumpContext<'_>) {
         let (at, counts) = self.step(now);
         while let Some(interval) = self.taken.ended_at(now, at, &counts).filter(|_| self.peer.known)
@@ -145,8 +145,10 @@ impl SenderMeters {
 
     /// Tells what is left, and the totals: the peer's up to `now`, the kernel's up to `end`.
     fn finish(&mut self, now: Instant, end: Instant, control: &mut PumpContext<'_>) {
-        self.taken(now, control);
         let (at, counts) = self.step(now);
+        // What had all by then has no interval afterwards, however late it closes.
+        let last = if counts.bytes >= self.counts.bytes { at } else { now };
+        self.taken(last, control);
         if self.peer.known {
             let rest = self.taken.rest(at, &counts);
             for interval in rest.into_iter().chain([self.taken.total(at, &counts)]) {
@@ -326,10 +328,10 @@ fn drain(
     let mut bytes = [0; 4096];
     loop {
         let now = control.clock.now();
-        if counts && now >= meters.kernel.next() {
-            meters.interval(stream, now, control);
-        } else {
-            meters.look(stream, now);
+        meters.look(stream, now);
+        // The kernel took all of it before, and a peer that has all of it may keep the connection.
+        if counts && delivered.is_none() {
+            meters.taken(now, control);
         }
         if counts && meters.peer.taken.octets() > taken {
             (taken, moved) = (meters.peer.taken.octets(), now);

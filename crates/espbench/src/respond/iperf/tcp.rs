@@ -14,7 +14,7 @@ use espbench_proto::wire::iperf2::{
 };
 use socket2::SockRef;
 use std::io::{self, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 
 /// Most connections at once; further ones are closed at once, and said.
 const MOST: usize = 64;
@@ -113,6 +113,8 @@ fn connection(stream: &TcpStream, peer: SocketAddr, shared: &ServerContext) -> i
         TestMode::Dual => both(&test, stream, came, || send_back(&test, &header)),
         TestMode::Tradeoff => {
             receive(&test, stream, came);
+            // The client waits for this close before it takes the connection back.
+            let _ = stream.shutdown(Shutdown::Both);
             send_back(&test, &header);
         }
         TestMode::Bounceback => bounce::serve(&test, stream, before),

@@ -148,10 +148,17 @@ fn an_esp_server_keeps_tcp_open() {
         stream.read_to_end(&mut all).unwrap();
         (stream, all.len() as u64)
     });
-    let (seen, result) = client(address, Iperf { bytes: Some(100_000), ..TCP });
+    let interval = Duration::from_millis(20);
+    let work = Iperf { bytes: Some(100_000), interval, ..TCP };
+    let (seen, result) = client(address, work);
     result.unwrap();
     let (_stream, read) = reader.join().unwrap();
     assert_eq!((read, bytes(&seen.totals(Observer::Sender))), (100_000, 100_000));
+    for observer in [Observer::Peer, Observer::Sender] {
+        let end = seen.totals(observer)[0].end;
+        let last = seen.samples.iter().rfind(|it| it.observer == observer && !it.total);
+        assert!(last.is_none_or(|it| it.end <= end), "no interval of an open connection: {last:?}");
+    }
     assert_eq!(bytes(&seen.totals(Observer::Peer)), 100_000);
     assert!(seen.facts["peer"].contains("ESP-IDF"));
 }

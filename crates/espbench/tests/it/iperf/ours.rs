@@ -1,6 +1,6 @@
 //! Our client against our server.
 
-use super::{Server, TCP, UDP, bytes, client};
+use super::{Server, TCP, UDP, bytes, client, rate};
 use espbench_model::sample::Observer;
 use espbench_model::workload::{Direction, Iperf};
 use std::time::Duration;
@@ -41,6 +41,19 @@ fn every_direction_of_both_transports_with_two_streams() {
             }
         }
     }
+}
+
+/// A server that kept the first connection sent all that it had time for before the client listened.
+#[test]
+fn what_comes_back_is_taken_as_it_is_sent() {
+    let server = Server::start();
+    let work = Iperf { direction: Direction::Tradeoff, ..TCP };
+    let (seen, result) = client(server.service.address, work);
+    result.unwrap();
+    let received = seen.totals(Observer::Receiver)[0];
+    let took = received.end.since(received.start);
+    assert!(took > work.time.mul_f64(0.8), "{took:?}");
+    assert!(rate(&received) < 100.0, "80 Mbit/s were asked for: {received:?}");
 }
 
 #[test]

@@ -37,7 +37,7 @@ use crate::live::figures::{LiveFigures, LiveRate, LiveTimes, QUANTILES, SeenRate
 use crate::plan::{Goal, PlanKey, Scalar, UDP_MAX, quoted, word_of};
 use crate::report::digest::{Material, RateCurve};
 use crate::run::Recorded;
-use crate::series;
+use crate::series::{self, IntervalPlace};
 use crate::settings::{Setting, Settings};
 use crate::summary::SummaryContext;
 use crate::table::Table;
@@ -278,8 +278,8 @@ impl TestKind for Iperf {
         alloc::vec![(KIND, "iperf")]
     }
 
-    fn whole(&self, begin: Instant, part: &Interval) -> (usize, bool) {
-        (usize::from(self.parallel), summary::is_whole(self, begin, part))
+    fn placed(&self, begin: Instant, part: &Interval) -> (usize, IntervalPlace) {
+        (usize::from(self.parallel), summary::place_of(self, begin, part))
     }
 
     fn slots(&self, sending: Duration) -> (usize, Duration) {

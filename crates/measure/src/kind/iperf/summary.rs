@@ -13,8 +13,9 @@
 //! device itself counted is [`Observer::Peer`]: over TCP too, and with its intervals. Where only it
 //! sends, `throughput_tx` is still what arrived, and `throughput_sent` what its socket took.
 //!
-//! `throughput_*` is the mean of the whole intervals, with Student's t interval over them: the
-//! intervals of one test are taken as independent, which a drifting link is not. Of several devices, and where
+//! `throughput_*` is the octets of the test over its time: of a test of an amount those of its total, else those of its
+//! intervals, the part of one in which it ended among them. Its spread is Student's t interval over the whole intervals, of
+//! which there are at least three: the intervals of one test are taken as independent, which a drifting link is not. Of several devices, and where
 //! streams lack intervals, an interval has the octets that all of them moved in one time, and those of the time in which the
 //! devices sent count, from when the first began: what comes out of a queue afterwards is delivered, but at no rate of the test. Where that time holds no whole
 //! interval, the rate is the octets of all over the time until the last of them came. Over UDP what was sent is that, too, where
@@ -27,8 +28,10 @@
 //! such best seconds.
 
 mod bounce;
+mod in_time;
 mod usual;
 
+pub(super) use in_time::place_of;
 pub(super) use usual::usual_line;
 
 use super::KIND;
@@ -38,7 +41,7 @@ use crate::kind::TestKind;
 use crate::live::figures::SeenRate;
 use crate::report::stations::Stations;
 use crate::run::Recorded;
-use crate::series::{SendingSlots, WHOLE, lasted};
+use crate::series::{IntervalPlace, SendingSlots, WHOLE, lasted};
 use crate::summary::{CellColumns, IN_FLIGHT, IN_FLIGHT_END, SummaryContext};
 use crate::units::{megabits, print_duration};
 use alloc::collections::BTreeMap;
@@ -46,10 +49,14 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use espbench_model::sample::{Interval, Observer, Sample};
-use espbench_model::time::{Duration, Instant};
+use espbench_model::time::Duration;
 use espbench_model::workload::{Direction, Iperf, Transport};
 use espbench_stats::Estimate;
 use espbench_stats::interval::{fairness, mean, mean_t, wilson};
+use in_time::{mean_of_test, total_rate};
+
+/// Whole intervals that have a spread, at least: with two the quantile of Student's t is 12.7.
+const LEAST_INTERVALS: usize = 3;
 
 /// Returns the result cells of one recorded cell.
 #[must_use]
@@ -148,8 +155,10 @@ const fn one_way(direction: Direction) -> Option<bool> {
 struct ObserverCounts {
     /// Mbit/s of the whole intervals, in order.
     rates: Vec<f64>,
-    /// Mbit/s of all octets over their time, where the mean of the intervals is not the rate.
+    /// Mbit/s of all octets over their time, where that of the intervals is not the rate.
     over: Option<f64>,
+    /// Mbit/s over the test's own time where that is not the mean of whole intervals.
+    mean: Option<f64>,
     /// Mbit/s of the best second.
     best: Option<f64>,
     /// The streams' totals.
@@ -173,15 +182,16 @@ impl ObserverCounts {
         // than the sender's.
         let is_report = observer == Observer::Peer && whole.is_empty() && !totals.is_empty();
         if !is_report && (streams < 2 || !is_told || !lacks()) {
-            return Self { best, rates: whole, over: None, totals };
+            let mean = mean_of_test(&parts, workload, &totals).filter(|_| !whole.is_empty());
+            return Self { best, rates: whole, mean, over: None, totals };
         }
         if let Some(slots) = SendingSlots::of(workload, observer, recorded) {
             let rates = slots.megabits(parts.iter().map(Into::into));
             let best = best_second(&rates, workload.interval);
-            return Self { best, rates, over: None, totals };
+            return Self { best, rates, totals, ..Self::default() };
         }
         let octets = MovedOctets::of(observer, [&parts, &totals], recorded);
-        Self { best, rates: Vec::new(), over: octets.rate(), totals }
+        Self { best, over: octets.rate(), totals, ..Self::default() }
     }
 
     fn is_empty(&self) -> bool {
@@ -208,11 +218,24 @@ impl ObserverCounts {
 
     /// Returns the rate that is shown.
     fn rate(&self) -> Option<f64> {
-        self.over.or_else(|| mean(&self.rates)).or_else(|| self.total_rate())
+        self.over.or(self.mean).or_else(|| mean(&self.rates)).or_else(|| self.total_rate())
     }
 
-    /// Makes the rate that of all octets over their time where the other end has no other: the mean of the whole intervals of
-    /// what was sent could be less than what came in all the time.
+    /// Returns whether the rate is that of the whole intervals alone.
+    fn is_of_whole(&self) -> bool {
+        self.over.or(self.mean).is_none() && !self.rates.is_empty()
+    }
+
+    /// Returns the rate with its spread.
+    fn estimate(&self) -> Option<Estimate> {
+        let n = self.rates.len().max(1) as u64;
+        let rate = Estimate::exact(self.rate()?, n);
+        let has_spread = self.rates.len() >= LEAST_INTERVALS;
+        Some(if has_spread { rate.with_spread_of(&mean_t(&self.rates)) } else { rate })
+    }
+
+    /// Makes the rate that of all octets over their time where the other end has no other: what was sent in the intervals
+    /// could be less than what came in all the time.
     fn count_as(&mut self, other: &Self) {
         if other.rates.is_empty() && !other.totals.is_empty() && self.over.is_none() {
             self.over = self.total_rate();
@@ -225,25 +248,7 @@ impl ObserverCounts {
 
     /// Returns the rate of the totals: the sum of each stream's own rate.
     fn total_rate(&self) -> Option<f64> {
-        if self.totals.is_empty() {
-            return None;
-        }
-        self.totals.iter().map(|t| megabits(t.bytes, t.end.since(t.start))).sum()
-    }
-}
-
-/// Returns whether a stream's interval is whole, and of the test, which began then.
-pub(super) fn is_whole(workload: &Iperf, begin: Instant, part: &Interval) -> bool {
-    let span = part.end.since(part.start);
-    part.end <= latest(workload, begin)
-        && span.as_secs_f64() >= WHOLE * workload.interval.as_secs_f64()
-}
-
-/// Returns when the last interval of a test ends that began then.
-fn latest(workload: &Iperf, begin: Instant) -> Instant {
-    match workload.bytes {
-        None => begin + workload.time + workload.interval.mul_f64(1.0 - WHOLE),
-        Some(_) => Instant::NEVER,
+        total_rate(&self.totals)
     }
 }
 
@@ -328,14 +333,14 @@ pub(super) fn slots(workload: &Iperf, sending: Duration) -> usize {
     intervals_in(span, workload.interval)
 }
 
-/// Says of which part of its time the rates of a test are, where its whole intervals are not all of it.
+/// Says of which part of its time the rates of a test are, where they are those of whole intervals, and these are not all of it.
 pub(super) fn part_of_time(workload: &Iperf, recorded: &Recorded) -> Option<String> {
-    let has_parts =
-        recorded.samples.iter().any(|it| matches!(it, Sample::Interval(it) if !it.total));
+    let of = |observer| ObserverCounts::of(observer, workload, recorded).is_of_whole();
+    let is_of_whole = [Observer::Sender, Observer::Receiver, Observer::Peer].into_iter().any(of);
     let number = slots(workload, workload.time);
     let whole = workload.interval * u32::try_from(number).ok()?;
     let is_part = number > 0 && whole.as_secs_f64() < WHOLE * workload.time.as_secs_f64();
-    (has_parts && is_part && workload.bytes.is_none()).then(|| {
+    (is_of_whole && is_part && workload.bytes.is_none()).then(|| {
         format!(
             "Rates are of {} of {}: the mean of the whole intervals. Give a time that is a multiple of the interval, {}.",
             print_duration(whole),
@@ -349,7 +354,8 @@ pub(super) fn part_of_time(workload: &Iperf, recorded: &Recorded) -> Option<Stri
 fn whole_intervals(parts: &[Interval], workload: &Iperf, streams: usize) -> Vec<f64> {
     let begin = parts.iter().map(|it| it.start).min().unwrap_or_default();
     let mut sums: BTreeMap<u64, (usize, f64)> = BTreeMap::new();
-    for part in parts.iter().filter(|it| is_whole(workload, begin, it)) {
+    let is_whole = |it: &&Interval| place_of(workload, begin, it) == IntervalPlace::Whole;
+    for part in parts.iter().filter(is_whole) {
         let span = part.end.since(part.start);
         if let Some(rate) = megabits(part.bytes, span) {
             let sum = sums.entry(part.seq).or_default();
@@ -387,18 +393,7 @@ impl IperfCells<'_> {
         if self.failed && seen.is_still() {
             return;
         }
-        let estimate = if let Some(rate) = seen.over {
-            let n = seen.rates.len().max(1) as u64;
-            Estimate::exact(rate, n).with_spread_of(&mean_t(&seen.rates))
-        } else if seen.rates.is_empty() {
-            // A report has no intervals, a short test no whole one.
-            match seen.total_rate() {
-                Some(rate) => Estimate::exact(rate, 1),
-                None => return,
-            }
-        } else {
-            mean_t(&seen.rates)
-        };
+        let Some(estimate) = seen.estimate() else { return };
         self.push(metric, "Mbit/s", estimate);
         if let Some(best) = seen.best {
             let best = Estimate::exact(best, seen.rates.len() as u64);

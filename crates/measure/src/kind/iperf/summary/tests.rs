@@ -5,6 +5,7 @@ use crate::run::Site;
 use alloc::string::String;
 use espbench_model::fact;
 use espbench_model::sample::Link;
+use espbench_model::time::Instant;
 use espbench_model::workload::{IpTest, Name, Wifi, Workload};
 
 const UDP: Iperf = Iperf {
@@ -368,23 +369,35 @@ fn stations_that_begin_apart_are_added_up_in_one_time() {
     }
 }
 
-/// The mean is of whole intervals, and iperf's own line of all octets: of a test that was cut within an interval they may
-/// differ, and the line says why.
+/// The rate is of all octets over the time in which they moved, as iperf's own line has it: also of a test that was stopped
+/// within an interval, or that is no multiple of one.
 #[test]
-fn the_line_of_a_test_that_was_stopped_says_what_is_in_it() {
-    let work = Iperf { transport: Transport::Tcp, bandwidth: None, ..UDP };
-    let all = part(Observer::Peer, 9, 0, 1500, 500_000);
-    let samples = [
-        part(Observer::Peer, 0, 0, 1000, 250_000),
-        part(Observer::Peer, 1, 1000, 1500, 250_000),
-        Interval { total: true, ..all },
-    ];
-    let mut recorded = recorded_of(Workload::Iperf(work), &samples);
-    let line = |recorded: &Recorded| usual_line(&work, recorded).unwrap();
-    assert!(line(&recorded).ends_with(" Mbits/sec"), "{}", line(&recorded));
-    recorded.facts.insert(fact::STOPPED.into(), String::new());
-    let cut = "Mbits/sec, with the part of an interval at its end";
-    assert!(line(&recorded).ends_with(cut), "{}", line(&recorded));
+fn the_part_of_an_interval_at_the_end_counts_for_its_time() {
+    for time in [10_000, 1500] {
+        let time = Duration::from_millis(time);
+        let work = Iperf { transport: Transport::Tcp, bandwidth: None, time, ..UDP };
+        let samples = [
+            part(Observer::Peer, 0, 0, 1000, 250_000),
+            part(Observer::Peer, 1, 1000, 1500, 500_000),
+            Interval { total: true, ..part(Observer::Peer, 9, 0, 1500, 750_000) },
+        ];
+        let recorded = recorded_of(Workload::Iperf(work), &samples);
+        let line = usual_line(&work, &recorded).unwrap();
+        assert!(line.ends_with(" in 1.5 s, 4.00 Mbits/sec"), "{line}");
+        let rate = &cells(work, &samples)["throughput_sent"];
+        assert_eq!((rate.value, rate.ci_low), (Some(4.0), None), "too few intervals for a spread");
+    }
+}
+
+/// A peer that keeps the connection of an amount has empty intervals until it is given up.
+#[test]
+fn the_rate_of_an_amount_is_that_of_its_total() {
+    let work = Iperf { transport: Transport::Tcp, bytes: Some(1_000_000), ..UDP };
+    let second = |at| part(Observer::Peer, at, 1000 * at, 1000 * at + 1000, 0);
+    let first = Interval { bytes: 1_000_000, ..second(0) };
+    let total = Interval { total: true, ..part(Observer::Peer, 9, 0, 40, 1_000_000) };
+    let got = cells(work, &[first, second(1), second(2), second(3), total]);
+    assert_eq!(got["throughput_sent"].value, Some(200.0));
 }
 
 /// A station whose queue empties itself long after the sending draws the time out, and no rate down.
@@ -471,18 +484,22 @@ fn what_was_sent_to_a_silent_station_is_lost() {
     assert_eq!(live.value, 50.0);
 }
 
-/// A time that is no multiple of the interval has a rate of a part of it, which is said.
+/// A rate of the whole intervals alone is that of a part of a time that is no multiple of them, which is said.
 #[test]
 fn a_rate_of_a_part_of_the_time_is_named() {
-    let told = |time, from, to| {
+    let told = |time, (from, to), is_told_to_the_end: bool| {
         let work = Iperf { time: Duration::from_millis(time), ..UDP };
-        let parts = [part(Observer::Sender, 0, from, to, 1_000_000)];
+        let mut parts = alloc::vec![part(Observer::Sender, 0, from, to, 1_000_000)];
+        if is_told_to_the_end {
+            parts.push(part(Observer::Sender, 1, to, time, 1_000_000));
+        }
         let recorded = recorded_of(Workload::Iperf(work), &parts);
         crate::kind::of(&recorded.workload).caveats(&recorded)
     };
     let said = "Rates are of 1 s of 1900 ms: the mean of the whole intervals. Give a time that is a multiple of the interval, 1 s.";
-    assert_eq!(told(1900, 0, 1000), [said]);
-    assert!(told(2000, 0, 1000).is_empty() && told(500, 0, 500).is_empty());
+    assert_eq!(told(1900, (0, 1000), false), [said]);
+    assert!(told(1900, (0, 1000), true).is_empty());
+    assert!(told(2000, (0, 1000), false).is_empty() && told(500, (0, 500), false).is_empty());
 }
 
 #[test]

@@ -16,15 +16,12 @@ pub(in crate::kind::iperf) fn usual_line(workload: &Iperf, recorded: &Recorded) 
     let all = [Observer::Receiver, Observer::Peer, Observer::Sender].map(of);
     let counts = all.iter().find(|it| !it.totals.is_empty())?;
     let (bytes, rate) = (counts.sum(|it| Some(it.bytes))?, counts.total_rate()?);
-    // The mean above it is of whole intervals; this is what iperf prints, too, when it is stopped.
-    let is_cut = recorded.is_stopped() && !counts.rates.is_empty();
-    let cut = if is_cut { ", with the part of an interval at its end" } else { "" };
     let seconds = counts.totals.iter().map(|it| it.end.since(it.start).as_secs_f64());
     let seconds = seconds.reduce(f64::max)?;
     // A few octets are there within milliseconds.
     let decimals = if seconds < 1.0 { 3 } else { 1 };
     Some(format!(
-        "total: {} in {seconds:.decimals$} s, {}/sec{cut}",
+        "total: {} in {seconds:.decimals$} s, {}/sec",
         ADAPTIVE.amount(bytes as f64),
         ADAPTIVE.rate(rate * 1e6 / 8.0)
     ))

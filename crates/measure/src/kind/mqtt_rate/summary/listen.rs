@@ -1,9 +1,10 @@
 //! Result cells of listening to devices that number their own messages, each topic by itself.
 //!
-//! - `message_rate`: one less than the messages that came, copies and those without a number too, over the time from the
-//!   first to the last: n messages have n - 1 periods between them. With the t interval of the whole seconds
-//!   until the last came, where there are three or more. Messages that came together with the first had waited for
-//!   the link: time and seconds begin with the last of them ([`SteadyRate`]), and the note counts them.
+//! - `message_rate`: the sum of the topics' own rates. That of a topic is one less than its messages over the time from the
+//!   first to the last: n messages have n - 1 periods between them. A copy that its number tells counts once. Those
+//!   in no sequence have one rate together. With the t interval of the whole seconds
+//!   until the last came, where there are three or more. Messages that came together with the first of their topic had
+//!   waited for the link: time and seconds begin with the last of them ([`SteadyRate`]), and the note counts them.
 //!   `message_rate_min`, `message_rate_max`: the slowest and the fastest of those seconds.
 //! - `loss`: of each topic's numbers from the first to the last, those that did not come, with the Wilson
 //!   interval. What is lost at the end, or across a restart of the device, no number shows.
@@ -23,7 +24,7 @@ use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use espbench_model::sample::{Fate, Interval, Link, Observer, Probe, Sample};
 use espbench_model::text;
-use espbench_model::time::{Duration, Instant};
+use espbench_model::time::Instant;
 use espbench_stats::Estimate;
 use espbench_stats::interval::{mean_t, wilson};
 use espbench_stats::quantile::Sorted;
@@ -32,7 +33,9 @@ use espbench_stats::quantile::Sorted;
 pub(in crate::kind::mqtt_rate) struct HeardMessages {
     /// Numbers of each topic, each of which has a link.
     topics: BTreeMap<Link, MessageNumbering>,
-    /// Times of all messages, in their order.
+    /// Times of the messages of each link, in their order; without copies where these can be told.
+    by_link: BTreeMap<Link, Vec<Instant>>,
+    /// Times of all of them, in their order.
     times: Vec<Instant>,
 }
 
@@ -40,15 +43,13 @@ impl HeardMessages {
     /// Collects what came.
     pub(in crate::kind::mqtt_rate) fn of(recorded: &Recorded) -> Self {
         let came = |it: &&Probe| matches!(it.fate, Fate::Delivered | Fate::Duplicate);
-        let mut times: Vec<Instant> =
-            probes(recorded).filter(came).filter_map(|it| it.received).collect();
-        times.sort_unstable();
+        let all = probes(recorded).filter(came).count() as u64;
         let apart = ["unnumbered", "untracked"].map(|it| count_of(recorded, it));
         let first = probes(recorded).map(|it| it.link.0).min();
         // Messages in no sequence are on a link of their own, behind that of the first topic.
         let link_apart = match apart[0] + apart[1] {
             0 => None,
-            n if n == times.len() as u64 => first.map(Link),
+            n if n == all => first.map(Link),
             _ => first.map(|it| Link(it.saturating_add(1))),
         };
         let mut numbers: BTreeMap<Link, Vec<u64>> = BTreeMap::new();
@@ -56,7 +57,18 @@ impl HeardMessages {
             numbers.entry(probe.link).or_default().push(probe.seq);
         }
         let judged = |(link, numbers): (Link, Vec<u64>)| (link, MessageNumbering::of(&numbers));
-        Self { topics: numbers.into_iter().map(judged).collect(), times }
+        let topics: BTreeMap<_, _> = numbers.into_iter().map(judged).collect();
+        let tells_copies = |link: &Link| topics.get(link).is_some_and(MessageNumbering::tells_loss);
+        let mut by_link: BTreeMap<Link, Vec<Instant>> = BTreeMap::new();
+        for probe in probes(recorded).filter(came) {
+            if probe.fate == Fate::Delivered || !tells_copies(&probe.link) {
+                by_link.entry(probe.link).or_default().extend(probe.received);
+            }
+        }
+        by_link.values_mut().for_each(|times| times.sort_unstable());
+        let mut times: Vec<Instant> = by_link.values().flatten().copied().collect();
+        times.sort_unstable();
+        Self { topics, by_link, times }
     }
 
     /// Returns whether loss and copies can be told, of one topic at least.
@@ -77,7 +89,7 @@ impl HeardMessages {
         let Some(first) = self.topics.values().next() else {
             return MessageNumbering::Absent.caveat();
         };
-        let untracked = count_of(recorded, "untracked");
+        let [unnumbered, untracked] = ["unnumbered", "untracked"].map(|it| count_of(recorded, it));
         let (all, counted) =
             (self.topics.len(), self.topics.values().filter(|it| it.tells_loss()).count());
         if counted == 0 {
@@ -87,6 +99,10 @@ impl HeardMessages {
         if counted < all {
             let count = if counted == 1 { "counts its" } else { "count their" };
             words.push(format!("{counted} of {all} topics with numbers {count} messages"));
+        }
+        if unnumbered > 0 {
+            let messages = text::counted(unnumbered, "message holds", "messages hold");
+            words.push(format!("{messages} no number"));
         }
         if untracked > 0 {
             let messages = text::counted(untracked, "message", "messages");
@@ -101,20 +117,15 @@ impl HeardMessages {
         })
     }
 
-    /// Returns the time from the first to the last; `None` before the second.
-    fn spanned(&self) -> Option<Duration> {
-        let (first, last) = (self.times.first()?, self.times.last()?);
-        Some(last.since(*first)).filter(|it| *it > Duration::ZERO)
-    }
-
     /// Returns how many came before that instant.
     fn before(&self, at: Instant) -> usize {
         self.times.partition_point(|it| *it < at)
     }
 
-    /// Returns the rate; `None` before the second.
-    fn rate(&self) -> Option<SteadyRate> {
-        SteadyRate::of(&self.times, *self.times.last()?, self.times.len() as u64)
+    /// Returns the rate of each link that has one: from its second message on.
+    fn rates(&self) -> Vec<SteadyRate> {
+        let rate = |times: &Vec<Instant>| SteadyRate::of(times, *times.last()?, times.len() as u64);
+        self.by_link.values().filter_map(rate).collect()
     }
 
     /// Returns the times from one message to the next, in milliseconds.
@@ -133,10 +144,20 @@ impl HeardMessages {
                 text::counted(restarts, "time", "times")
             ));
         }
+        let rates = self.rates().len();
+        if (1..self.by_link.len()).contains(&rates) {
+            let topics = text::count(self.by_link.len() - rates, "topic");
+            caveats.push(format!(
+                "The rate is without {topics}: of a single message, or of several at once, there is none. Listen for longer (`time`)."
+            ));
+        }
         let Some((listened, last)) = listened.zip(self.times.last()) else { return caveats };
         let (time, rest) = (print_duration(span(listened)), listened.end.since(*last));
-        match self.spanned() {
-            None => {
+        match rates {
+            0 if self.by_link.len() > 1 => caveats.push(format!(
+                "No topic had two messages, some time apart, in {time}: a rate takes them. Listen for longer (`time`)."
+            )),
+            0 => {
                 let came = match self.times.len() {
                     1 => "One message came".to_string(),
                     n => format!("{n} messages came at once, and no further one"),
@@ -145,7 +166,7 @@ impl HeardMessages {
                     "{came} in {time}: a rate takes two, some time apart. Listen for longer (`time`)."
                 ));
             }
-            Some(_) => {
+            _ => {
                 let longest = self.gaps().into_iter().fold(0.0, f64::max) / 1e3;
                 if rest.as_secs_f64() > SILENT * longest.max(1.0) {
                     caveats.push(format!(
@@ -183,12 +204,12 @@ impl MqttCells<'_> {
         let seconds = seconds_until_last(recorded, arrivals);
         let enough = seconds.len() >= FEWEST_SECONDS;
         let spread = if enough { mean_t(&seconds) } else { Estimate::default() };
-        let steady = arrivals.rate();
-        let value = steady.map(|it| it.per_second);
+        let rates = arrivals.rates();
+        let value = (!rates.is_empty()).then(|| rates.iter().map(|it| it.per_second).sum::<f64>());
         // Of a few messages the interval would reach below none at all.
-        let low = spread.low.map(|low| low.max(0.0));
-        let rate = Estimate { value, n, low, high: spread.high };
-        let burst = steady.map_or(0, |it| it.burst as u64);
+        let rate = Estimate { value, n, ..Estimate::default() };
+        let rate = rate.with_spread_of(&spread).not_negative();
+        let burst = rates.iter().map(|it| it.burst as u64).sum();
         self.push("message_rate", RATE, rate, beside(recorded, arrivals, burst));
         if enough {
             let seconds = Sorted::new(seconds);
@@ -237,9 +258,10 @@ fn seconds_until_last(recorded: &Recorded, arrivals: &HeardMessages) -> Vec<f64>
     let usual = Sorted::new(arrivals.gaps()).quantile(0.5).value.unwrap_or_default();
     let is_filled = |it: &Interval| milliseconds(last.min(it.end), it.end) <= usual;
     let until_last = |it: &&Interval| Some(span(it)) == whole && it.start < last && is_filled(it);
-    let burst = arrivals.rate().filter(|it| it.burst > 0);
-    let is_after = |it: &&Interval| burst.is_none_or(|burst| it.start >= burst.from);
-    // The listener's intervals count no copies.
+    let bursts = arrivals.rates().into_iter().filter(|it| it.burst > 0);
+    let burst = bursts.map(|it| it.from).max();
+    let is_after = |it: &&Interval| burst.is_none_or(|from| it.start >= from);
+    // The listener's intervals count no numbers that come again, which may be no copies.
     let came = |it: &Interval| {
         let (from, to) = (arrivals.before(it.start), arrivals.before(it.end));
         (to - from) as f64 / span(it).as_secs_f64()
@@ -256,7 +278,7 @@ fn count_of(recorded: &Recorded, counter: &str) -> u64 {
 fn beside(recorded: &Recorded, arrivals: &HeardMessages, burst: u64) -> Option<String> {
     let restarts = if arrivals.tells_loss() { count_of(recorded, "restarts") } else { 0 };
     let told = [
-        (burst, "that came together with the first, not in the rate"),
+        (burst, "that came together with the first of their topic, not in the rate"),
         (count_of(recorded, "unnumbered"), "without a number"),
         (count_of(recorded, "untracked"), "of topics whose numbers are not kept"),
         (restarts, "restarts of devices' numbers"),

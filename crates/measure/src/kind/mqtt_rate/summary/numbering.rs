@@ -3,12 +3,10 @@
 //! A counter rises by one from message to message, but for what is lost, doubled or late. A temperature stays or goes
 //! up and down; an uptime rises by more than one.
 
+use crate::series::NumberSteps;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-
-/// Of so many steps from one message to the next, at least one is up by one.
-const ONE_IN: usize = 3;
 
 /// Numbers that a sentence quotes.
 const QUOTED: usize = 4;
@@ -29,21 +27,13 @@ pub(in crate::kind::mqtt_rate) enum MessageNumbering {
 impl MessageNumbering {
     /// Judges the numbers of a topic's messages in the order in which they came.
     pub(in crate::kind::mqtt_rate) fn of(numbers: &[u64]) -> Self {
+        let mut steps = NumberSteps::default();
+        numbers.iter().for_each(|number| steps.add(*number));
         match numbers {
             [] => Self::Absent,
             [_] => Self::Single,
-            _ => {
-                let steps = numbers.len() - 1;
-                let count =
-                    |step: fn(&[u64]) -> bool| numbers.windows(2).filter(|pair| step(pair)).count();
-                let by_one = count(|pair| pair[0].checked_add(1) == Some(pair[1]));
-                let down = count(|pair| pair[1] < pair[0]);
-                if ONE_IN * by_one >= steps && by_one >= 2 * down {
-                    Self::Counted
-                } else {
-                    Self::Other(numbers.iter().take(QUOTED).copied().collect(), numbers.len())
-                }
-            }
+            _ if steps.is_counter() => Self::Counted,
+            _ => Self::Other(numbers.iter().take(QUOTED).copied().collect(), numbers.len()),
         }
     }
 
