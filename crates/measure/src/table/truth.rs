@@ -9,6 +9,7 @@ use crate::wifi;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use espbench_model::text::count;
 
 /// The chapter of a report.
 pub const SECTION: &str = "truth";
@@ -185,16 +186,17 @@ fn notes(truth: &Truth) -> Vec<String> {
          rounded, where that figure is known."
     )];
     if truth.missing > 0 {
+        let are = if truth.missing == 1 { "is" } else { "are" };
         notes.push(format!(
-            "{} published cells of the document are not in this run.",
-            truth.missing
+            "{} of the document {are} not in this run.",
+            count(truth.missing as usize, "published cell")
         ));
     }
     if truth.other_procedure > 0 {
         notes.push(format!(
-            "{} cells did not follow the document's own procedure (other counts or times): their \
-             minima and maxima cannot be compared fairly, and their counts of packets are left out.",
-            truth.other_procedure
+            "{} did not follow the document's own procedure (other counts or times): minima and maxima \
+             cannot be compared fairly, and counts of packets are left out.",
+            count(truth.other_procedure as usize, "cell")
         ));
     }
     notes
@@ -206,9 +208,9 @@ pub fn headline(truth: &Truth) -> Option<String> {
     let group = truth.groups.first().filter(|g| g.cells > 0)?;
     let (median, share) = (group.median? * 100.0, group.share? * 100.0);
     Some(format!(
-        "How true: over {} published cells that nothing was fitted to ({}), the median error is \
+        "How true: over {} that nothing was fitted to ({}), the median error is \
          {median:.1} %, and {share:.0} % of them are within {}.",
-        group.cells,
+        count(group.cells as usize, "published cell"),
         group.kind.name(),
         group.kind.limit()
     ))
@@ -277,4 +279,22 @@ fn named(id: &Identity) -> String {
     words.extend(id.devices.filter(|&n| n > 1).map(|n| format!("{n} devices")));
     words.extend(id.distance_m.map(|d| format!("{d} m")));
     words.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_cell_is_no_more_than_one() {
+        let notes = |n| notes(&Truth::of(Vec::new(), n, n))[1..].join(" ");
+        let one = notes(1);
+        assert!(
+            one.starts_with("1 published cell of the document is not in this run. 1 cell did not")
+        );
+        assert!(
+            notes(2)
+                .starts_with("2 published cells of the document are not in this run. 2 cells did")
+        );
+    }
 }

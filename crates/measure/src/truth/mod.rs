@@ -223,7 +223,7 @@ fn are_alike(a: &Cell, b: &Cell) -> bool {
 }
 
 impl Truth {
-    fn of(mut rows: Vec<CellDeviation>, missing: u32, other_procedure: u32) -> Self {
+    pub(crate) fn of(mut rows: Vec<CellDeviation>, missing: u32, other_procedure: u32) -> Self {
         rows.sort_by(|a, b| {
             let key = |r: &CellDeviation| (r.fitted.is_some(), -r.distance());
             let ((f, d), (g, e)) = (key(a), key(b));
