@@ -204,7 +204,10 @@ fn unknown(name: &str) -> String {
         _ => None,
     };
     if let Some(flag) = flag {
-        return format!("`{name}` is no want, but a flag: {flag}");
+        // A burst is of the check of a file, which in a program is a function of its own.
+        let is_of_check = name == "burst" && speech::asker() == Asker::Terminal;
+        let check = if is_of_check { "--check FILE " } else { "" };
+        return format!("`{name}` is no want, but a flag: {check}{flag}");
     }
     let names = Metric::ALL.map(Metric::name);
     let hint = match meant(name, &names) {

@@ -29,7 +29,7 @@ pub(super) fn limits(w: &Iperf, frames: DataFrames, channels: usize) -> Vec<Theo
         }
         Transport::Udp => return Vec::new(),
     };
-    of_metrics([mean, best], megabits * channels as f64)
+    of_metrics([mean, best], megabits * channels.max(1) as f64)
 }
 
 /// Returns the rate in Mbit/s of an ESP32-C3 that sends raw 802.11 and nothing else: bodies of 1500

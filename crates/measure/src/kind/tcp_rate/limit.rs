@@ -7,7 +7,7 @@ use espbench_model::workload::TcpRate;
 
 /// Returns the limits of a cell's figures; of several stations those of their channels together.
 pub(super) fn limits(w: &TcpRate, frames: DataFrames, channels: usize) -> Vec<TheoreticalLimit> {
-    let rate = channels as f64 * frames.stream() * 1e9 / f64::from(w.size.max(1));
+    let rate = channels.max(1) as f64 * frames.stream() * 1e9 / f64::from(w.size.max(1));
     let metrics = ["message_rate", "message_rate_min", "message_rate_max", "message_rate_avg"];
     of_metrics(metrics, rate)
 }
