@@ -8,7 +8,7 @@ use crate::figure::FigurePoint;
 use crate::kind::TestKind;
 use crate::report::digest::RateCurve;
 use crate::run::Recorded;
-use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use espbench_model::fact;
 use espbench_model::sample::{Fate, Interval, Link, Observer, Probe, Sample};
@@ -127,6 +127,50 @@ pub(crate) const fn sending_observers(observer: Observer) -> &'static [Observer]
     }
 }
 
+/// Values of links, in their order. Of a test's few links a list is smaller than a tree, in code and in memory.
+#[derive(Clone, Debug)]
+pub(crate) struct ByLink<T>(Vec<(Link, T)>);
+
+impl<T> Default for ByLink<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<T> ByLink<T> {
+    /// Returns the value of a link; none where it has none.
+    pub(crate) fn get(&self, link: Link) -> Option<&T> {
+        let at = self.0.binary_search_by_key(&link, |it| it.0).ok()?;
+        Some(&self.0[at].1)
+    }
+
+    /// Returns the number of links.
+    pub(crate) const fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Returns the values.
+    pub(crate) fn values(&self) -> impl Iterator<Item = &T> {
+        self.0.iter().map(|it| &it.1)
+    }
+
+    /// Returns the values that others make of these.
+    pub(crate) fn map<U>(&self, of: impl Fn(&T) -> U) -> ByLink<U> {
+        ByLink(self.0.iter().map(|(link, it)| (*link, of(it))).collect())
+    }
+}
+
+impl<T: Default> ByLink<T> {
+    /// Returns the value of a link, which is new where it had none.
+    pub(crate) fn of(&mut self, link: Link) -> &mut T {
+        let at = self.0.binary_search_by_key(&link, |it| it.0).unwrap_or_else(|at| {
+            self.0.insert(at, (link, T::default()));
+            at
+        });
+        &mut self.0[at].1
+    }
+}
+
 /// The place of an interval in the time of its test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum IntervalPlace {
@@ -192,9 +236,10 @@ impl SendingSlots {
                 _ => None,
             })
         };
-        let told: BTreeSet<Link> = mine().filter(|it| !it.total).map(|it| it.link).collect();
-        let is_told =
-            mine().filter(|it| it.total && it.bytes > 0).all(|it| told.contains(&it.link));
+        let mut told = ByLink::<()>::default();
+        mine().filter(|it| !it.total).for_each(|it| *told.of(it.link) = ());
+        let mut totals = mine().filter(|it| it.total && it.bytes > 0);
+        let is_told = totals.all(|it| told.get(it.link).is_some());
         let begin = mine().map(|it| it.start).min()?;
         is_told.then(|| Self::from(begin, (number, length)))?
     }

@@ -165,7 +165,7 @@ impl Threshold {
     /// it.
     pub(crate) fn limited<'a>(&self, cells: &'a [Cell]) -> impl Iterator<Item = &'a Cell> {
         let matching = cells.iter().filter(|it| self.matches(it));
-        matching.map(|it| kind::exact_beside(it, cells.iter()).unwrap_or(it))
+        matching.map(|it| kind::exact_beside(it, &mut cells.iter()).unwrap_or(it))
     }
 
     /// Returns the outcome for each cell that the threshold limits, of `places`: names of recorded

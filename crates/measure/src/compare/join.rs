@@ -29,8 +29,8 @@ pub(super) fn pairs(ours: &[Cell], others: &[Cell]) -> Vec<CellPair> {
     for (position, cell) in ours.iter().enumerate() {
         let repetition = ours[..position].iter().filter(|c| same_cell(c, cell)).count();
         let mut theirs = with_runs(cell, &runs);
-        if printed(cell, ours.iter()) {
-            theirs.retain(|it| !printed(it, runs.iter().copied()));
+        if printed(cell, &mut ours.iter()) {
+            theirs.retain(|it| !printed(it, &mut runs.iter().copied()));
         }
         // Pooled pairs stand for all repetitions, in the place of the first.
         match pooled(cell, ours, &theirs) {
@@ -49,7 +49,7 @@ pub(super) fn pairs(ours: &[Cell], others: &[Cell]) -> Vec<CellPair> {
 
 /// Returns whether a simulated figure is one that a console cuts or rounds, and the exact one stands beside it: only
 /// against published ones, which were printed so, is it compared. A board's are all as its console prints them.
-fn printed<'a>(cell: &Cell, all: impl Iterator<Item = &'a Cell>) -> bool {
+fn printed<'a>(cell: &Cell, all: &mut dyn Iterator<Item = &'a Cell>) -> bool {
     cell.origin == Origin::Simulated && kind::exact_beside(cell, all).is_some()
 }
 

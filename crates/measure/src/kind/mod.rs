@@ -431,11 +431,11 @@ pub(crate) fn named(name: &str) -> Option<&'static dyn TestKind> {
 /// neither, or the exact one is not among these.
 pub(crate) fn exact_beside<'a>(
     cell: &Cell,
-    mut all: impl Iterator<Item = &'a Cell>,
+    mut all: &mut dyn Iterator<Item = &'a Cell>,
 ) -> Option<&'a Cell> {
     let exact = named(cell.test.kind.as_deref()?)?.exact(&cell.id.metric)?;
     let id = Identity { metric: exact.into(), ..cell.id.clone() };
-    all.find(|it| it.id.metric == exact && it.id == id && it.settings == cell.settings)
+    Iterator::find(&mut all, |it| it.id == id && it.settings == cell.settings)
 }
 
 /// Returns the default work of the kind of that name.

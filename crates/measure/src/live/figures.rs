@@ -7,13 +7,12 @@ use super::rates::{ArrivalSpan, HeardSpan, MeanRate, ObserverTimes};
 use super::{Histogram, Meter};
 use crate::cell::Origin;
 use crate::kind::{self, TestKind};
-use crate::series::{MessageRates, sending_observers};
-use alloc::collections::BTreeMap;
+use crate::series::{ByLink, MessageRates, sending_observers};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
-use espbench_model::sample::{Fate, Link, Observer, Probe, Sample};
+use espbench_model::sample::{Fate, Observer, Probe, Sample};
 
 /// A figure so far.
 #[derive(Clone, Debug, PartialEq)]
@@ -136,7 +135,7 @@ pub(crate) struct SeenRate {
 pub(super) struct RatesSoFar {
     arrivals: ArrivalSpan,
     /// Of a device that is listened to: each topic by itself.
-    heard: BTreeMap<Link, HeardSpan>,
+    heard: ByLink<HeardSpan>,
     messages: MessageRates,
     means: [MeanRate; 3],
     /// Longest total of each observer.
@@ -164,7 +163,7 @@ impl RatesSoFar {
                 };
                 let is_again = probe.fate == Fate::Duplicate;
                 if kind.is_heard() {
-                    self.heard.entry(probe.link).or_default().add(probe.seq, at, is_again);
+                    self.heard.of(probe.link).add(probe.seq, at, is_again);
                 } else if !is_again {
                     self.arrivals.add(at);
                 }

@@ -2,13 +2,13 @@
 
 use crate::kind::TestKind;
 use crate::series::{
-    BURST, IntervalPlace, MovedInTime, MovedPart, NumberSteps, SendingSlots, SteadyRate,
+    BURST, ByLink, IntervalPlace, MovedInTime, MovedPart, NumberSteps, SendingSlots, SteadyRate,
 };
 use crate::units::megabits;
-use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 use core::time::Duration;
-use espbench_model::sample::{Interval, Link};
+use espbench_model::sample::Interval;
 use espbench_model::time::Instant;
 
 /// Intervals of parallel streams that are waited for, at most.
@@ -99,17 +99,17 @@ pub(super) struct MeanRate {
     /// Whether one was the part in which the test ended.
     is_cut: bool,
     /// Octets that each stream moved in the time of the test.
-    in_time: BTreeMap<Link, MovedInTime>,
+    in_time: ByLink<MovedInTime>,
     /// Message rates of runs by their number: of how many streams, and their sum.
     runs: BTreeMap<u64, (usize, f64)>,
     /// Rates of streams by their totals, added up.
     totals: Option<f64>,
     /// Streams that have told something, of at most as many as `link` can number.
-    links: BTreeSet<Link>,
+    links: ByLink<()>,
     /// Streams that have told their total.
-    totalled: BTreeSet<Link>,
+    totalled: ByLink<()>,
     /// Streams whose total is all that they tell.
-    without_parts: BTreeSet<Link>,
+    without_parts: ByLink<()>,
     /// When the first stream began.
     first: Option<Instant>,
     /// Last intervals of all streams.
@@ -156,10 +156,10 @@ impl MeanRate {
         self.first = Some(self.first.map_or(interval.start, |it| it.min(interval.start)));
         if interval.total {
             self.totals = rate.map(|it| self.totals.unwrap_or_default() + it).or(self.totals);
-            if interval.bytes > 0 && !self.links.contains(&interval.link) {
-                self.without_parts.insert(interval.link);
+            if interval.bytes > 0 && self.links.get(interval.link).is_none() {
+                *self.without_parts.of(interval.link) = ();
             }
-            self.totalled.insert(interval.link);
+            *self.totalled.of(interval.link) = ();
             self.several |= self.totalled.len() > kind.placed(interval.start, interval).0;
             return;
         }
@@ -175,12 +175,12 @@ impl MeanRate {
                 self.runs.pop_first();
             }
         }
-        self.links.insert(interval.link);
+        *self.links.of(interval.link) = ();
         self.span = self.span.max(interval.end.since(begin));
         let (streams, place) = kind.placed(begin, interval);
         self.several |= self.links.len() > streams;
         if place != IntervalPlace::After {
-            self.in_time.entry(interval.link).or_default().add(interval);
+            self.in_time.of(interval.link).add(interval);
         }
         self.is_cut |= place == IntervalPlace::Cut;
         let Some(rate) = rate.filter(|_| place == IntervalPlace::Whole) else { return };
@@ -216,7 +216,7 @@ impl MeanRate {
                 Some(_) => self.in_time.values().map(MovedInTime::megabits).sum(),
             };
         }
-        if slots > 0 && self.without_parts.is_empty() {
+        if slots > 0 && self.without_parts.len() == 0 {
             let rates = SendingSlots::from(self.first?, (slots, length))?;
             let rates = rates.megabits(self.parts.iter().copied());
             let settled = megabits(self.settled, length * u32::try_from(slots).ok()?)?;

@@ -247,9 +247,9 @@ pub(super) fn reach(answer: &PredictAnswer) -> Figure {
 
 /// Returns the line at which the model of the place ends: a range there may be longer.
 fn place_end(answer: &PredictAnswer, end: f64) -> Option<Series> {
-    let rates = answer.points.iter().map(|it| f64::from(it.setting.kbit_s) / 1000.0);
-    let (slowest, fastest) = (rates.clone().reduce(f64::min)?, rates.reduce(f64::max)?);
-    let dots = [slowest, fastest].map(|x| FigurePoint::new(x, end)).to_vec();
+    let rates = || answer.points.iter().map(|it| it.setting.kbit_s);
+    let ends = [rates().min()?, rates().max()?];
+    let dots = ends.map(|it| FigurePoint::new(f64::from(it) / 1000.0, end)).to_vec();
     let name = format!("not known beyond {} m", metres_of(end));
     Some(Series { meaning: Some(SeriesMeaning::Limit), ..series(&name, Mark::Line, dots) })
 }

@@ -18,12 +18,12 @@ use super::KIND;
 use crate::cell::{Cell, Origin, TestFacts};
 use crate::kind::TestKind;
 use crate::run::Recorded;
-use crate::series::{devices, message_rate};
+use crate::series::{ByLink, devices, message_rate};
 use crate::summary::{CellColumns, IN_FLIGHT, IN_FLIGHT_END, SummaryContext};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::vec::Vec;
-use espbench_model::sample::{Link, Observer, Sample};
+use espbench_model::sample::{Observer, Sample};
 use espbench_model::workload::TcpRate;
 use espbench_stats::Estimate;
 use espbench_stats::interval::{fairness, mean_t, stddev};
@@ -129,12 +129,12 @@ fn rates(recorded: &Recorded, observer: Observer) -> Vec<f64> {
 }
 
 /// Returns the messages per second of each run by its number, by the device that sent them.
-fn by_link(recorded: &Recorded, observer: Observer) -> BTreeMap<Link, BTreeMap<u64, f64>> {
-    let mut links: BTreeMap<Link, BTreeMap<u64, f64>> = BTreeMap::new();
+fn by_link(recorded: &Recorded, observer: Observer) -> ByLink<BTreeMap<u64, f64>> {
+    let mut links = ByLink::<BTreeMap<u64, f64>>::default();
     for sample in &recorded.samples {
         let Sample::Interval(run) = sample else { continue };
         if let Some(rate) = message_rate(run).filter(|_| !run.total && run.observer == observer) {
-            links.entry(run.link).or_default().insert(run.seq, rate);
+            links.of(run.link).insert(run.seq, rate);
         }
     }
     links
@@ -148,7 +148,7 @@ mod tests {
     use alloc::string::String;
     use alloc::vec;
     use core::time::Duration;
-    use espbench_model::sample::Interval;
+    use espbench_model::sample::{Interval, Link};
     use espbench_model::time::Instant;
     use espbench_model::workload::Workload;
 

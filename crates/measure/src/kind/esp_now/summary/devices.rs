@@ -8,10 +8,10 @@ use super::out::{CUT, EspNowCells};
 use super::times;
 use crate::live::LateProbes;
 use crate::run::Recorded;
+use crate::series::ByLink;
 use crate::summary::round_trips::ProbeCounts;
-use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
-use espbench_model::sample::{Fate, Link, Probe, Sample};
+use espbench_model::sample::{Fate, Probe, Sample};
 use espbench_stats::Estimate;
 use espbench_stats::cluster;
 use espbench_stats::interval::{fairness, mean, mean_t, stddev};
@@ -52,10 +52,10 @@ impl Device {
 }
 
 fn devices(recorded: &Recorded) -> Vec<Device> {
-    let mut by_link: BTreeMap<Link, Vec<Sample>> = BTreeMap::new();
+    let mut by_link = ByLink::<Vec<Sample>>::default();
     for sample in &recorded.samples {
         if let Sample::Probe(probe) = sample {
-            by_link.entry(probe.link).or_default().push(*sample);
+            by_link.of(probe.link).push(*sample);
         }
     }
     by_link.values().map(|samples| Device::of(samples)).collect()

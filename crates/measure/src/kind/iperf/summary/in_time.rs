@@ -1,9 +1,8 @@
 //! The time of a test, and the rate in it.
 
-use crate::series::{IntervalPlace, MovedInTime, WHOLE};
+use crate::series::{ByLink, IntervalPlace, MovedInTime, WHOLE};
 use crate::units::megabits;
-use alloc::collections::BTreeMap;
-use espbench_model::sample::{Interval, Link};
+use espbench_model::sample::Interval;
 use espbench_model::time::Instant;
 use espbench_model::workload::Iperf;
 
@@ -28,9 +27,9 @@ pub(super) fn mean_of_test(
     let begin = parts.iter().map(|it| it.start).min()?;
     let place = |it: &Interval| place_of(workload, begin, it);
     parts.iter().find(|it| place(it) == IntervalPlace::Cut)?;
-    let mut streams: BTreeMap<Link, MovedInTime> = BTreeMap::new();
+    let mut streams = ByLink::<MovedInTime>::default();
     for part in parts.iter().filter(|it| place(it) != IntervalPlace::After) {
-        streams.entry(part.link).or_default().add(part);
+        streams.of(part.link).add(part);
     }
     streams.values().map(MovedInTime::megabits).sum()
 }

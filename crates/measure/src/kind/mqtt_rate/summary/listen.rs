@@ -16,9 +16,8 @@
 use super::numbering::MessageNumbering;
 use super::{FEWEST_SECONDS, MqttCells, RATE, probes, totals};
 use crate::run::Recorded;
-use crate::series::{SteadyRate, milliseconds, span};
+use crate::series::{ByLink, SteadyRate, milliseconds, span};
 use crate::units::print_duration;
-use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
@@ -32,9 +31,9 @@ use espbench_stats::quantile::Sorted;
 /// Messages that came.
 pub(in crate::kind::mqtt_rate) struct HeardMessages {
     /// Numbers of each topic, each of which has a link.
-    topics: BTreeMap<Link, MessageNumbering>,
+    topics: ByLink<MessageNumbering>,
     /// Times of the messages of each link, in their order; without copies where these can be told.
-    by_link: BTreeMap<Link, Vec<Instant>>,
+    by_link: ByLink<Vec<Instant>>,
     /// Times of all of them, in their order.
     times: Vec<Instant>,
 }
@@ -52,20 +51,23 @@ impl HeardMessages {
             n if n == all => first.map(Link),
             _ => first.map(|it| Link(it.saturating_add(1))),
         };
-        let mut numbers: BTreeMap<Link, Vec<u64>> = BTreeMap::new();
+        let mut numbers = ByLink::<Vec<u64>>::default();
         for probe in probes(recorded).filter(came).filter(|it| Some(it.link) != link_apart) {
-            numbers.entry(probe.link).or_default().push(probe.seq);
+            numbers.of(probe.link).push(probe.seq);
         }
-        let judged = |(link, numbers): (Link, Vec<u64>)| (link, MessageNumbering::of(&numbers));
-        let topics: BTreeMap<_, _> = numbers.into_iter().map(judged).collect();
-        let tells_copies = |link: &Link| topics.get(link).is_some_and(MessageNumbering::tells_loss);
-        let mut by_link: BTreeMap<Link, Vec<Instant>> = BTreeMap::new();
+        let topics = numbers.map(|it| MessageNumbering::of(it));
+        let tells_copies = |link| topics.get(link).is_some_and(MessageNumbering::tells_loss);
+        let mut by_link = ByLink::<Vec<Instant>>::default();
         for probe in probes(recorded).filter(came) {
-            if probe.fate == Fate::Delivered || !tells_copies(&probe.link) {
-                by_link.entry(probe.link).or_default().extend(probe.received);
+            if probe.fate == Fate::Delivered || !tells_copies(probe.link) {
+                by_link.of(probe.link).extend(probe.received);
             }
         }
-        by_link.values_mut().for_each(|times| times.sort_unstable());
+        let by_link = by_link.map(|times| {
+            let mut times = times.clone();
+            times.sort_unstable();
+            times
+        });
         let mut times: Vec<Instant> = by_link.values().flatten().copied().collect();
         times.sort_unstable();
         Self { topics, by_link, times }
@@ -78,7 +80,7 @@ impl HeardMessages {
 
     /// Returns whether a sample is of a topic whose messages are counted.
     pub(in crate::kind::mqtt_rate) fn counts(&self, probe: &Probe) -> bool {
-        self.topics.get(&probe.link).is_some_and(MessageNumbering::tells_loss)
+        self.topics.get(probe.link).is_some_and(MessageNumbering::tells_loss)
     }
 
     /// Says of what messages loss cannot be told; `None` where nothing came, and where it can be of all.
