@@ -134,8 +134,21 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
                 .remedy(remedy)
         );
     }
-    let Some(limit) = args.threshold else { return Ok(ExitCode::SUCCESS) };
-    let gated = gate(&comparisons, &Tolerance::of_part(limit));
+    match args.threshold {
+        None => Ok(ExitCode::SUCCESS),
+        Some(limit) => hold_to(args, limit, &comparisons, [&ours, &others], &cut),
+    }
+}
+
+/// Holds the pairs of two runs, `sides`, to a threshold; `cut` says which of them are a part.
+fn hold_to(
+    args: &Args,
+    limit: f64,
+    comparisons: &[Comparison],
+    sides: [&[Cell]; 2],
+    cut: &[String],
+) -> anyhow::Result<ExitCode> {
+    let gated = gate(comparisons, &Tolerance::of_part(limit));
     let is_judged =
         |it: &Comparison| metric::better(&it.ours.id.metric, &it.ours.unit) != Better::Neither;
     if gated.judged == 0 && !comparisons.is_empty() && !comparisons.iter().any(is_judged) {
@@ -164,10 +177,10 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
             count(gated.open, "further result")
         );
     }
-    for text in &cut {
+    for text in cut {
         say!("judged by a part: {text}");
     }
-    let gone = vanished(&ours, &others);
+    let gone = vanished(sides[0], sides[1]);
     if let Some(first) = gone.first() {
         let figures = count(gone.len(), "figure");
         say!(

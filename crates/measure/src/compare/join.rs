@@ -49,7 +49,7 @@ pub(super) fn pairs(ours: &[Cell], others: &[Cell]) -> Vec<CellPair> {
 
 /// Returns whether a simulated figure is one that a console cuts or rounds, and the exact one stands beside it: only
 /// against published ones, which were printed so, is it compared. A board's are all as its console prints them.
-fn printed<'a>(cell: &Cell, all: &mut dyn Iterator<Item = &'a Cell>) -> bool {
+fn printed(cell: &Cell, all: &mut dyn Iterator<Item = &Cell>) -> bool {
     cell.origin == Origin::Simulated && kind::exact_beside(cell, all).is_some()
 }
 
