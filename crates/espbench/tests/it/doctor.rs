@@ -115,7 +115,7 @@ fn files_that_are_no_logs_are_refused_with_what_would_do() {
     }
 }
 
-/// What espbench says of an error is no error of a device.
+/// Words of espbench on an error are no error of a device.
 #[test]
 fn what_espbench_has_written_is_known_as_such() {
     let bench = TestDir::new();

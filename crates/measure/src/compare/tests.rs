@@ -1,4 +1,5 @@
 mod gate;
+mod images;
 
 use super::*;
 use crate::cell::{Identity, Origin};
@@ -141,19 +142,6 @@ fn a_document_s_own_procedure_in_the_lab_is_its_procedure() {
     ours.settings.extend(crate::label::read("binary, 8 in flight").unwrap().iter().cloned());
     let got = compare(&[ours], &published);
     assert!(got.iter().all(|it| it.verdict.kind() == VerdictKind::NotComparable), "{got:?}");
-}
-
-/// The document's time is of its image, and says nothing of another one.
-#[test]
-fn an_update_of_another_image_has_no_published_time() {
-    let published = shipped();
-    let is_update = |it: &&Cell| it.id.table == "ota" && it.id.metric == "ota_time";
-    let document = published.iter().find(is_update).unwrap();
-    let mut ours = Cell { origin: Origin::Simulated, ..document.clone() };
-    let of = |ours: &Cell| one(ours, document).verdict.kind();
-    assert_ne!(of(&ours), VerdictKind::NotComparable);
-    ours.settings.extend([crate::settings::Setting::Image(20_000)]);
-    assert_eq!(of(&ours), VerdictKind::NotComparable);
 }
 
 #[test]
