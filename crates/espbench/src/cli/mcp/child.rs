@@ -54,12 +54,12 @@ fn a_name(name: String) -> String {
 }
 
 /// Returns the name in an argument of what is neither a file nor a folder: who reads it may wait for ever, and so would every
-/// further call.
+/// further call. A target that is a device is measured, and not read.
 fn without_end(argument: &str) -> Option<&str> {
     let value =
         argument.split_once('=').filter(|it| it.0.starts_with("--")).map_or(argument, |it| it.1);
-    let is_other = |it: &&str| std::fs::metadata(it).is_ok_and(|it| !it.is_file() && !it.is_dir());
-    [value, value.split_once(':').map_or(value, |it| it.1)].into_iter().find(is_other)
+    let file = value.strip_prefix("sim:").unwrap_or(value);
+    std::fs::metadata(file).is_ok_and(|it| !it.is_file() && !it.is_dir()).then_some(file)
 }
 
 /// The program itself.
@@ -87,7 +87,7 @@ impl Child {
     ) -> Result<Json<T>, String> {
         if let Some(name) = command.args.iter().find_map(|it| without_end(it)) {
             return Err(format!(
-                "`{name}` is a pipe or a device, which may have no end; do: name a file, or give its text"
+                "`{name}` is a pipe or a device, which may have no end\n  do: name a file, or give its text"
             ));
         }
         let listener = ProgressListener::of(context);
@@ -199,4 +199,21 @@ async fn text(pipe: Option<impl AsyncRead + Unpin>, most: u64) -> std::io::Resul
     let mut rest = [0; 4096];
     while pipe.read(&mut rest).await? > 0 {}
     Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A board is named by its device, and a lab by its file.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_device_is_measured_and_not_read() {
+        assert_eq!(without_end("/dev/null"), Some("/dev/null"));
+        assert_eq!(without_end("--check=/dev/zero"), Some("/dev/zero"));
+        assert_eq!(without_end("--on=sim:/dev/zero"), Some("/dev/zero"));
+        for fine in ["--on=serial:/dev/null", "--on=udp:127.0.0.1", "round-trip", "/dev", "-q"] {
+            assert_eq!(without_end(fine), None, "{fine}");
+        }
+    }
 }
