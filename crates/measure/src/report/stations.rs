@@ -39,6 +39,11 @@ pub(crate) struct Station {
     pub(crate) came: bool,
 }
 
+/// Returns whether a probe found no room before it was sent: it is not lost on the way.
+const fn is_unsent(probe: &Probe) -> bool {
+    matches!(probe.fate, Fate::Lost(Cause::ApplicationQueue | Cause::NoBuffers))
+}
+
 /// Figures of all stations, by their numbers; none where one device is measured.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Stations(pub(crate) Vec<Station>);
@@ -69,7 +74,7 @@ impl Stations {
                 Sample::Probe(it) => {
                     let station = samples.entry(it.link.0).or_default();
                     station.probes.push(it);
-                    if it.sent.is_some() {
+                    if !is_unsent(it) {
                         station.fates.add(sample);
                     }
                 }
@@ -174,20 +179,18 @@ impl StationSamples<'_> {
             .map(|sent| (sent, sent.saturating_sub(came.unwrap_or(0))));
         Station {
             lost: counted.or(by_number).or_else(|| self.lost_probes(late)),
-            refused,
-            unsent: self.unsent(),
+            refused: refused.or_else(|| self.lost_for(Cause::NoBuffers)),
+            unsent: self.lost_for(Cause::ApplicationQueue),
             round_trip: self.round_trip(),
             came: self.came(receiver),
             ..Station::default()
         }
     }
 
-    /// Returns how many probes were never sent, though nobody stopped the test; `None` where all were.
-    fn unsent(&self) -> Option<u64> {
-        let is_unsent = |it: &&&Probe| {
-            it.sent.is_none() && matches!(it.fate, Fate::Lost(cause) if cause != Cause::Stopped)
-        };
-        Some(self.probes.iter().filter(is_unsent).count() as u64).filter(|it| *it > 0)
+    /// Returns how many probes were lost for a cause before they were sent; `None` where none was.
+    fn lost_for(&self, cause: Cause) -> Option<u64> {
+        let is_of = |it: &&&Probe| it.fate == Fate::Lost(cause);
+        Some(self.probes.iter().filter(is_of).count() as u64).filter(|it| *it > 0)
     }
 
     /// Returns the messages a second that came, from when the first was due until the last came.
@@ -221,7 +224,7 @@ impl StationSamples<'_> {
 mod tests {
     use super::*;
 
-    /// Two of four messages found the client's queue full; one of the two that were sent came, 2 s after the first was due.
+    /// Of five messages two found the client's queue full, and the driver refused one; one of the two that were sent came, 2 s after the first was due.
     #[test]
     fn messages_that_were_never_sent_are_not_lost_on_the_way() {
         use espbench_model::time::Instant;
@@ -240,13 +243,14 @@ mod tests {
             probe(1, Some(at(1000)), None, Fate::Lost(Cause::Unknown)),
             probe(2, None, None, full),
             probe(3, None, None, full),
+            probe(4, None, None, Fate::Lost(Cause::NoBuffers)),
         ];
         let mut samples = StationSamples { probes: all.iter().collect(), ..Default::default() };
-        for it in all.iter().filter(|it| it.sent.is_some()) {
+        for it in all.iter().filter(|it| !is_unsent(it)) {
             samples.fates.add(&Sample::Probe(*it));
         }
         let of = samples.station([Observer::Sender, Observer::Peer], LateProbes::Apart);
-        assert_eq!((of.lost, of.unsent), (Some((2, 1)), Some(2)));
+        assert_eq!((of.lost, of.unsent, of.refused), (Some((2, 1)), Some(2), Some(1)));
         assert_eq!(samples.message_rate(), Some(0.5));
     }
 
