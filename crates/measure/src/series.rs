@@ -154,6 +154,11 @@ impl<T> ByLink<T> {
         self.0.iter().map(|it| &it.1)
     }
 
+    /// Returns the values, to change them.
+    pub(crate) fn values_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        self.0.iter_mut().map(|it| &mut it.1)
+    }
+
     /// Returns the values that others make of these.
     pub(crate) fn map<U>(&self, of: impl Fn(&T) -> U) -> ByLink<U> {
         ByLink(self.0.iter().map(|(link, it)| (*link, of(it))).collect())
@@ -168,6 +173,18 @@ impl<T: Default> ByLink<T> {
             at
         });
         &mut self.0[at].1
+    }
+}
+
+impl ByLink<()> {
+    /// Adds a link.
+    pub(crate) fn insert(&mut self, link: Link) {
+        *self.of(link) = ();
+    }
+
+    /// Returns whether a link is among these.
+    pub(crate) fn contains(&self, link: Link) -> bool {
+        self.get(link).is_some()
     }
 }
 
@@ -237,9 +254,9 @@ impl SendingSlots {
             })
         };
         let mut told = ByLink::<()>::default();
-        mine().filter(|it| !it.total).for_each(|it| *told.of(it.link) = ());
+        mine().filter(|it| !it.total).for_each(|it| told.insert(it.link));
         let mut totals = mine().filter(|it| it.total && it.bytes > 0);
-        let is_told = totals.all(|it| told.get(it.link).is_some());
+        let is_told = totals.all(|it| told.contains(it.link));
         let begin = mine().map(|it| it.start).min()?;
         is_told.then(|| Self::from(begin, (number, length)))?
     }

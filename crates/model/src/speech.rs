@@ -68,7 +68,7 @@ fn is_number(value: &impl fmt::Display) -> bool {
 }
 
 impl FlagName<'_> {
-    fn told(&self, asker: Asker, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn write_for(&self, asker: Asker, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match asker {
             Asker::Terminal => f.write_str(self.0),
             Asker::Caller => write!(f, "`{}`", Argument(self.0)),
@@ -77,7 +77,7 @@ impl FlagName<'_> {
 }
 
 impl<V: fmt::Display> FlagValue<'_, V> {
-    fn told(&self, asker: Asker, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn write_for(&self, asker: Asker, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match asker {
             Asker::Terminal => write!(f, "{} {}", self.0, self.1),
             Asker::Caller if is_number(&self.1) => write!(f, "{}={}", Argument(self.0), self.1),
@@ -88,13 +88,13 @@ impl<V: fmt::Display> FlagValue<'_, V> {
 
 impl fmt::Display for FlagName<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.told(asker(), f)
+        self.write_for(asker(), f)
     }
 }
 
 impl<V: fmt::Display> fmt::Display for FlagValue<'_, V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.told(asker(), f)
+        self.write_for(asker(), f)
     }
 }
 
@@ -126,13 +126,13 @@ mod tests {
 
     impl fmt::Display for For<FlagName<'_>> {
         fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            self.1.told(self.0, f)
+            self.1.write_for(self.0, f)
         }
     }
 
     impl<V: fmt::Display> fmt::Display for For<FlagValue<'_, V>> {
         fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            self.1.told(self.0, f)
+            self.1.write_for(self.0, f)
         }
     }
 

@@ -212,11 +212,11 @@ fn p99(row: &PredictionRow) -> CardCell {
 /// Prints the range with its interval; of one that the model of the place does not know the lower end, where that is
 /// nearer than the place's.
 fn range(row: &PredictionRow) -> CardCell {
-    let is_nearer = row.range_low_m < row.range_m;
-    match row.range_interval().filter(|_| row.range_is_bounded) {
-        Some(low) if is_nearer => (low, None),
-        _ if row.range_is_bounded => (row.range().unwrap_or_else(|| NOTHING.into()), None),
-        _ => (row.range().unwrap_or_else(|| NOTHING.into()), row.range_interval()),
+    let (range, interval) = (row.range().unwrap_or_else(|| NOTHING.into()), row.range_interval());
+    match interval {
+        Some(low) if row.range_is_bounded && row.range_low_m < row.range_m => (low, None),
+        _ if row.range_is_bounded => (range, None),
+        interval => (range, interval),
     }
 }
 

@@ -156,10 +156,10 @@ impl MeanRate {
         self.first = Some(self.first.map_or(interval.start, |it| it.min(interval.start)));
         if interval.total {
             self.totals = rate.map(|it| self.totals.unwrap_or_default() + it).or(self.totals);
-            if interval.bytes > 0 && self.links.get(interval.link).is_none() {
-                *self.without_parts.of(interval.link) = ();
+            if interval.bytes > 0 && !self.links.contains(interval.link) {
+                self.without_parts.insert(interval.link);
             }
-            *self.totalled.of(interval.link) = ();
+            self.totalled.insert(interval.link);
             self.several |= self.totalled.len() > kind.placed(interval.start, interval).0;
             return;
         }
@@ -175,7 +175,7 @@ impl MeanRate {
                 self.runs.pop_first();
             }
         }
-        *self.links.of(interval.link) = ();
+        self.links.insert(interval.link);
         self.span = self.span.max(interval.end.since(begin));
         let (streams, place) = kind.placed(begin, interval);
         self.several |= self.links.len() > streams;

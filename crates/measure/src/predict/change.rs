@@ -3,7 +3,7 @@
 use super::point::PointEstimates;
 use crate::units::print_duration;
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString as _};
 use core::time::Duration;
 use espbench_model::speech::FlagValue;
 
@@ -67,7 +67,7 @@ impl Change {
     /// Returns the change as it is typed.
     #[must_use]
     pub fn words(&self) -> String {
-        format!("{}", FlagValue(self.flag(), self.value()))
+        FlagValue(self.flag(), self.value()).to_string()
     }
 }
 

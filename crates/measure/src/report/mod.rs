@@ -65,7 +65,7 @@ pub const SCHEMA: &str = "espbench-report/4";
 /// Mark in the head of a page by which it is known as ours.
 pub const PAGE_MARK: &str = "<meta name=\"generator\" content=\"espbench\">";
 
-/// First line of a report in Markdown, which is not shown.
+/// First line of an answer in Markdown, which is not shown.
 pub const TEXT_MARK: &str = "<!-- generator: espbench -->";
 
 /// Fates of the probes of one cell.

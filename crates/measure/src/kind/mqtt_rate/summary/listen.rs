@@ -63,11 +63,7 @@ impl HeardMessages {
                 by_link.of(probe.link).extend(probe.received);
             }
         }
-        let by_link = by_link.map(|times| {
-            let mut times = times.clone();
-            times.sort_unstable();
-            times
-        });
+        by_link.values_mut().for_each(|times| times.sort_unstable());
         let mut times: Vec<Instant> = by_link.values().flatten().copied().collect();
         times.sort_unstable();
         Self { topics, by_link, times }
