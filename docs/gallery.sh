@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes the pictures of docs/gallery.md: five pages that the commands write and the page of web/, shrunk to at most 80 kB each.
+# Makes README's picture and those of docs/gallery.md: six pages that the commands write and the page of web/, shrunk to at most 80 kB each.
 # docs/gallery.sh ESPBENCH, with Chromium and Python installed; the page where ci/page.sh has built it.
 set -euo pipefail
 espbench=$(realpath "${1:-target/release/espbench}")
@@ -9,14 +9,17 @@ trap 'rm -rf "$work"' EXIT
 cd "$work"
 export ESPBENCH_STORE="$work/runs.sqlite"
 
+# Draws the page $1 as the picture $2, $3 times as large.
 picture() {
     chromium --headless --no-sandbox --disable-gpu --hide-scrollbars --window-size=1200,925 \
-        --force-device-scale-factor=0.75 --screenshot="$work/$1.png" "file://$work/$1.html" 2>/dev/null
-    "$here/shrink.py" "$work/$1.png" "$here/gallery-$1.png"
-    size=$(wc -c <"$here/gallery-$1.png")
-    echo "gallery-$1.png: $size bytes"
+        --force-device-scale-factor="$3" --screenshot="$work/$1.png" "file://$work/$1.html" 2>/dev/null
+    "$here/shrink.py" "$work/$1.png" "$here/$2.png"
+    size=$(wc -c <"$here/$2.png")
+    echo "$2.png: $size bytes"
     [ "$size" -le 81920 ]
 }
+
+"$espbench" run -q -o report.html >/dev/null
 
 "$espbench" run round-trip -q -o suite.html >/dev/null
 "$espbench" run power-save -q -o sleep.html >/dev/null
@@ -30,7 +33,8 @@ sleep 1
 "$espbench" echo 127.0.0.1:10107 --local-port 0 --chip esp32 --mode station-echo --environment home -q \
     -o echo.html >/dev/null
 kill "$responder"
-for page in suite sleep fleet sweep echo; do picture "$page"; done
+picture report report 1
+for page in suite sleep fleet sweep echo; do picture "$page" "gallery-$page" 0.75; done
 if [ -e "$here/../target/share/espbench/page/index.html" ]; then
     node "$here/../web/test/picture.mjs" "$work/page.png"
     "$here/shrink.py" "$work/page.png" "$here/gallery-page.png"
