@@ -290,8 +290,12 @@ mod tests {
     /// Returns the devices' ends of pseudo-terminals, and a bench on the other ends.
     fn bench(count: usize) -> (Vec<NativePort>, SerialBench) {
         let pairs = (0..count).map(|_| NativePort::pair().unwrap());
-        let (devices, ports): (Vec<_>, Vec<_>) =
-            pairs.map(|(device, host)| (device, BoardPort::named(&host.name().unwrap()))).unzip();
+        let open = |(mut device, host): (NativePort, NativePort)| {
+            // On a busy machine a reader may take long.
+            device.set_timeout(Duration::from_secs(30)).unwrap();
+            (device, BoardPort::named(&host.name().unwrap()))
+        };
+        let (devices, ports): (Vec<_>, Vec<_>) = pairs.map(open).unzip();
         (devices, SerialBench::open(ports, 115_200).unwrap())
     }
 

@@ -104,7 +104,7 @@ impl PredictAnswer {
             // The first of them is the one that is known least.
             let interval = range_interval(&farthest.setting);
             let fastest =
-                interval.map(|it| format!("{fastest}, at 95 % {it} m")).unwrap_or(fastest);
+                interval.map(|it| format!("{fastest} (at 95 %: {it} m)")).unwrap_or(fastest);
             let metres = metres_of(metres);
             format!(
                 "{named} {metres} m with at most {loss} % of the messages lost{fastest}. {}.",
